@@ -1,6 +1,7 @@
 #include "layers/block.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace heed::HEED_REAL {
 
@@ -15,6 +16,9 @@ std::int64_t hidden_width(const BlockOptions& options, std::int64_t width) {
   const bool narrower = options.gated_width == "matched" && feed_forward_info(options.activation).gated;
   return narrower ? std::max<std::int64_t>((2 * stated + 1) / 3, 1) : stated;
 }
+
+// Also the beginning of the names of what is around the mixer.
+std::string mixer_name(const LayerChoice& choice) { return has_attention(choice) ? "attention" : "mixer"; }
 
 std::optional<MultiHeadAttention> cross_attention(const Scope& scope, const LayerChoice& choice,
                                                   const Block::Sizes& sizes) {
@@ -39,22 +43,23 @@ Block::Block(const Scope& scope, const LayerChoice& choice, const Sizes& sizes)
     : name_(scope.name()), post_(choice.block.norm == "post"), parallel_(choice.block.parallel && choice.block.ffn),
       scale_(choice.block.residual_scale.word.empty() ? choice.block.residual_scale.number : 1),
       options_(choice.attention), dropout_(choice.block.dropout), hands_on_values_(sizes.hands_on_values),
-      registers_(sizes.registers), attention_(scope / "attention", choice,
-                                              {.width = sizes.width,
-                                               .memory_width = 0,
-                                               .heads = sizes.heads,
-                                               .bias = yes(choice.attention.qkv_bias, choice.block.bias),
-                                               .output_bias = yes(choice.attention.output_bias, choice.block.bias),
-                                               .position = sizes.position,
-                                               .longest = sizes.longest,
-                                               .trained = sizes.trained,
-                                               .layer = sizes.layer,
-                                               .layers = sizes.layers,
-                                               .shared_layers = sizes.shared_layers,
-                                               .hands_on_values = sizes.hands_on_values,
-                                               .patches_in_row = sizes.patches_in_row,
-                                               .registers = sizes.registers},
-                                              sizes.residual_init),
+      registers_(sizes.registers),
+      mixer_(mixer_info(choice.mixer.kind)
+                 .make(scope / mixer_name(choice), choice,
+                       {.width = sizes.width,
+                        .heads = sizes.heads,
+                        .bias = yes(choice.attention.qkv_bias, choice.block.bias),
+                        .output_bias = yes(choice.attention.output_bias, choice.block.bias),
+                        .position = sizes.position,
+                        .longest = sizes.longest,
+                        .trained = sizes.trained,
+                        .layer = sizes.layer,
+                        .layers = sizes.layers,
+                        .shared_layers = sizes.shared_layers,
+                        .hands_on_values = sizes.hands_on_values,
+                        .patches_in_row = sizes.patches_in_row,
+                        .registers = sizes.registers},
+                       sizes.residual_init)),
       cross_(cross_attention(scope / "cross_attention", choice, sizes)) {
   if (choice.block.ffn)
     ffn_.emplace(scope / "ffn", choice.block.activation, sizes.width, hidden_width(choice.block, sizes.width),
@@ -63,7 +68,7 @@ Block::Block(const Scope& scope, const LayerChoice& choice, const Sizes& sizes)
   const std::string& residual = choice.block.residual;
   const bool of_attention = residual == "both" || residual == "attention",
              of_ffn = residual == "both" || residual == "ffn";
-  attention_wrapper_ = wrapper(scope, "attention", choice, sizes.width, of_attention);
+  mixer_wrapper_ = wrapper(scope, mixer_name(choice), choice, sizes.width, of_attention);
   if (cross_) cross_wrapper_ = wrapper(scope, "cross_attention", choice, sizes.width, of_attention);
   if (ffn_ && !parallel_) ffn_wrapper_ = wrapper(scope, "ffn", choice, sizes.width, of_ffn);
 }
@@ -108,9 +113,9 @@ Tensor Block::sublayers(Pass& pass, const Tensor& x, std::int64_t registers, con
   const auto feed_forward = [&](const Tensor& in) { return (*ffn_)(pass, in); };
   Tensor y;
   if (parallel_) {
-    y = sublayer(pass, x, attention_wrapper_, [&](const Tensor& in) { return add(attend(in), feed_forward(in)); });
+    y = sublayer(pass, x, mixer_wrapper_, [&](const Tensor& in) { return add(attend(in), feed_forward(in)); });
   } else {
-    y = sublayer(pass, x, attention_wrapper_, attend);
+    y = sublayer(pass, x, mixer_wrapper_, attend);
     if (cross_) y = sublayer(pass, y, cross_wrapper_, attend_memory);
     if (ffn_) y = sublayer(pass, y, ffn_wrapper_, feed_forward);
   }
@@ -122,7 +127,7 @@ Tensor Block::operator()(Pass& pass, const Tensor& x, const Mask& given, Tensor*
   if (cross_) throw Failed("[block] it has cross attention, and was called without a memory");
   const Mask mask = self_attention_mask(options_, given);
   return sublayers(
-      pass, x, registers_, [&](const Tensor& in) { return attention_(pass, in, mask, first_values); },
+      pass, x, registers_, [&](const Tensor& in) { return (*mixer_)(pass, in, mask, first_values); },
       [](const Tensor& in) { return in; });
 }
 
@@ -131,7 +136,7 @@ Tensor Block::operator()(Pass& pass, const Tensor& x, const Mask& given, const T
   if (!cross_) throw Failed("[block] it has no cross attention, and was called with a memory");
   const Mask mask = self_attention_mask(options_, given);
   return sublayers(
-      pass, x, registers_, [&](const Tensor& in) { return attention_(pass, in, mask, first_values); },
+      pass, x, registers_, [&](const Tensor& in) { return (*mixer_)(pass, in, mask, first_values); },
       [&](const Tensor& in) { return (*cross_)(pass, in, memory, memory_mask); });
 }
 
@@ -140,7 +145,7 @@ Tensor Block::step(Pass& pass, const Tensor& x, Past& past, const Mask& given, c
   const Mask mask = self_attention_mask(options_, given);
   return sublayers(
       pass, x, past.own ? 0 : registers_,
-      [&](const Tensor& in) { return attention_.step(pass, in, mask, past.own, first_values); },
+      [&](const Tensor& in) { return mixer_->step(pass, in, mask, past.own, first_values); },
       [&](const Tensor& in) { return cross_->attend_memory(pass, in, past.memory, memory_mask); });
 }
 

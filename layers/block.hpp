@@ -1,5 +1,5 @@
-// The Transformer block: attention, optional cross attention and feed-forward network, with norms and residual
-// connections.
+// The Transformer block: attention or another sequence mixer, optional cross attention and feed-forward network, with
+// norms and residual connections.
 #pragma once
 
 #include "layers/attention/attention.hpp"
@@ -11,20 +11,21 @@
 
 namespace heed::HEED_REAL {
 
-/// A Transformer block has up to three sublayers: attention; in the decoder of an encoder-decoder, cross attention to
-/// the encoder output; and the feed-forward network. [block] decides where norm and residual connection are around each
-/// sublayer f (x: [B, T, width]):
+/// A Transformer block has up to three sublayers: attention, or another sequence mixer (Mixer); in the decoder of an
+/// encoder-decoder, cross attention to the encoder output; and the feed-forward network. [block] decides where norm and
+/// residual connection are around each sublayer f (x: [B, T, width]):
 ///   norm = pre:   x + f(norm(x))        (Xiong et al. 2020, arXiv 2002.04745)
 ///   norm = post:  norm(x + f(x))        (Vaswani et al. 2017, arXiv 1706.03762)
 ///   norm = sandwich:  x + norm(f(norm(x)))   (sandwich-LN: Ding et al. 2021, arXiv 2105.13290; also called Peri-LN)
 ///   norm = output:  x + norm(f(x))      (OLMo 2: OLMo team 2025, arXiv 2501.00656)
 ///   norm = none:  x + f(x)
 /// Without the residual connection: f(norm(x)), norm(f(x)), norm(f(norm(x))), norm(f(x)) and f(x). In the option
-/// `residual`, cross attention counts as attention, too. The summand f may be scaled: by a fixed number, by a learned
-/// number that starts at 0 (ReZero: Bachlechner et al. 2020, arXiv 2003.04887), or by a learned number per feature that
-/// starts at 0.1 (LayerScale: Touvron et al. 2021, arXiv 2103.17239). A highway connection (Srivastava et al. 2015,
-/// arXiv 1505.00387) replaces the sum y = x + f by y = T(x) * f + (1 - T(x)) * x, with T(x) = sigmoid(W x + b). T reads
-/// the sublayer's input before any norm. In a parallel block (GPT-J: Wang and Komatsuzaki 2021), the sublayers are one:
+/// `residual`, cross attention and other mixers count as attention, too. The summand f may be scaled: by a fixed
+/// number, by a learned number that starts at 0 (ReZero: Bachlechner et al. 2020, arXiv 2003.04887), or by a learned
+/// number per feature that starts at 0.1 (LayerScale: Touvron et al. 2021, arXiv 2103.17239). A highway connection
+/// (Srivastava et al. 2015, arXiv 1505.00387) replaces the sum y = x + f by y = T(x) * f + (1 - T(x)) * x, with T(x) =
+/// sigmoid(W x + b). T reads the sublayer's input before any norm. In a parallel block (GPT-J: Wang and Komatsuzaki
+/// 2021), the sublayers are one:
 ///   f(x) = attention(x) + ffn(x)
 class Block {
 public:
@@ -56,7 +57,7 @@ public:
 
   /// The state that a block stores between decoding steps, for some sequences.
   struct Past {
-    std::unique_ptr<AttentionState> own; ///< null before the first step
+    std::unique_ptr<MixerState> own; ///< null before the first step
     KVCache memory;
   };
   /// Stores the keys and values of the encoder output for cross attention.
@@ -69,9 +70,9 @@ public:
   Tensor step(Pass& pass, const Tensor& x, Past& past, const Mask& given, const Mask& memory_mask,
               Tensor* first_values = nullptr) const;
   /// The width of the values that this block stores for later blocks; 0: none.
-  std::int64_t stored_values() const { return hands_on_values_ ? attention_.values_width() : 0; }
-  /// True if no position attends to a later one.
-  bool serves_steps() const { return options_.causal && options_.prefix <= 1; }
+  std::int64_t stored_values() const { return hands_on_values_ ? mixer_->values_width() : 0; }
+  /// True if no position reads a later one.
+  bool serves_steps() const { return mixer_->serves_steps(); }
 
 private:
   // `registers`: the number of positions of x that observers do not see
@@ -98,10 +99,10 @@ private:
   double dropout_;
   bool hands_on_values_;
   std::int64_t registers_;
-  MultiHeadAttention attention_;            // named `attention`
+  std::unique_ptr<Mixer> mixer_;            // named `attention` if it is one, otherwise `mixer`
   std::optional<MultiHeadAttention> cross_; // named `cross_attention`
   std::optional<FeedForward> ffn_;          // named `ffn`
-  ResidualWrapper attention_wrapper_, cross_wrapper_, ffn_wrapper_;
+  ResidualWrapper mixer_wrapper_, cross_wrapper_, ffn_wrapper_;
 };
 
 } // namespace heed::HEED_REAL

@@ -4,6 +4,9 @@
 #include "layers/attention/part.hpp"
 #include "layers/attention/projection.hpp"
 #include "layers/attention/score.hpp"
+#include "layers/mixer.hpp"
+#include "layers/mixers/decay.hpp"
+#include "layers/mixers/feature.hpp"
 #include "layers/position/position.hpp"
 
 #include <algorithm>
@@ -72,6 +75,14 @@ void add_general(std::vector<Exclusion>& out) {
        "true, they see only each other): set model.registers = 0"});
   out.push_back({{has("block.parallel", {"true"}), has("block.residual", {"attention", "ffn"})},
                  "with block.parallel both sublayers share one residual sum; block.residual must be 'both' or 'none'"});
+  const OptionCondition is_recurrence = has_not("mixer.kind", {"attention"});
+  out.push_back(
+      {{is_recurrence, has_not("model.kind", {"decoder"})},
+       "a recurrence reads tokens in their order, and there is none in blocks with cross attention: choose model.kind "
+       "= \"decoder\", or mixer.kind = \"attention\""});
+  out.push_back({{is_recurrence, is_set("model.segment_end"), is_set("model.registers")},
+                 "a recurrence begins anew with each segment, so only the first one would see the registers: set "
+                 "model.registers = 0"});
   out.push_back({{has("model.tied_embeddings", {"true"}), has("position.combine", {"concat"}),
                   has("position.concat", {"widen"})},
                  "tied embeddings are the output layer's weights, and concatenated positions make the model wider than "
@@ -112,6 +123,9 @@ ValuesByName values_of(const LayerChoice& choice) {
   add(out, "attention", score_info(choice.attention.score).about, choice.score_options);
   add(out, "attention", normalizer_info(choice.attention.normalizer).about, choice.normalizer_options);
   add(out, "attention", projection_info(choice.attention.projection).about, choice.projection_options);
+  add(out, "mixer", mixer_option_table().write(choice.mixer));
+  add(out, "mixer", feature_info(choice.mixer.feature).about, choice.feature_options);
+  add(out, "mixer", decay_info(choice.mixer.decay).about, choice.decay_options);
   add(out, "position", position_option_table().write(choice.position));
   add(out, "position", position_info(choice.position.kind).about, choice.position_options);
   add(out, "block", block_option_table().write(choice.block));
@@ -150,6 +164,7 @@ const std::vector<Exclusion>& exclusions() {
     add_of(out, "attention.normalizer", normalizers());
     add_of(out, "attention.projection", projections());
     add_of(out, "position.kind", positions());
+    add_of(out, "mixer.kind", mixers());
     for (const AttentionPartInfo* part : attention_parts())
       for (Exclusion exclusion : part->about.excludes) {
         exclusion.where.insert(exclusion.where.begin(), has_part_named(*part));

@@ -186,6 +186,73 @@ const OptionTable<BlockOptions>& block_option_table() {
   return table;
 }
 
+const OptionTable<MixerOptions>& mixer_option_table() {
+  using O = MixerOptions;
+  static const auto table = option_table<O>(
+      option("kind", &O::kind,
+             "What carries information from token to token: attention, or a recurrence over a matrix of state. A kind "
+             "of recurrence only sets defaults of the other options.").of_blocks(),
+      option("heads", &O::heads, "Number of heads, each with a state.")
+          .at_least(0).at_most(4096).unit("heads").default_means("0: model.heads").unless("mixer.kind", {"attention"}),
+      option("key_heads", &O::key_heads, "Number of heads of queries and keys, which equal groups of heads share.")
+          .at_least(0).at_most(4096).unit("heads").default_means("0: each head has its own")
+          .unless("mixer.kind", {"attention"}),
+      option("key_width", &O::key_width, "Width of one head's queries and keys, before the feature map.")
+          .at_least(0).at_most(65536).unit("features").default_means("0: mixer.key_ratio * width / heads")
+          .unless("mixer.kind", {"attention"}),
+      option("key_ratio", &O::key_ratio, "Width of one head's queries and keys, as a multiple of width / heads.")
+          .above(0).at_most(64).unless("mixer.key_width", {any_value}).unless("mixer.kind", {"attention"}),
+      option("value_width", &O::value_width, "Width of one head's values.")
+          .at_least(0).at_most(65536).unit("features").default_means("0: mixer.value_ratio * width / heads")
+          .unless("mixer.kind", {"attention"}),
+      option("value_ratio", &O::value_ratio, "Width of one head's values, as a multiple of width / heads.")
+          .above(0).at_most(64).unless("mixer.value_width", {any_value}).unless("mixer.kind", {"attention"}),
+      option("bias", &O::bias, "The mixer's linear maps have a bias.").unless("mixer.kind", {"attention"}),
+      option("convolution", &O::convolution,
+             "Taps of a causal convolution of queries, keys and values along the tokens, channel by channel, before a "
+             "SiLU.")
+          .at_least(0).at_most(1024).unit("tokens").default_means("0: none").unless("mixer.kind", {"attention"}),
+      option("convolution_bias", &O::convolution_bias, "The convolution has a bias for each channel.")
+          .only_if("mixer.convolution", {any_value}).unless("mixer.kind", {"attention"}),
+      option("activation", &O::activation,
+             "A nonlinearity of queries, keys and values. A convolution is followed by a SiLU in any case.")
+          .one_of({"none", "silu"}).unless("mixer.convolution", {any_value}).unless("mixer.kind", {"attention"}),
+      option("feature", &O::feature, "The feature map of queries and keys.").unless("mixer.kind", {"attention"}),
+      option("query_key_norm", &O::query_key_norm,
+             "A norm of the features of queries and keys in each head: to length 1 (l2), or to sum 1 (sum).")
+          .one_of({"none", "l2", "sum"}).unless("mixer.kind", {"attention"}),
+      option("position", &O::position,
+             "Queries and keys are rotated by their position, as by position.kind = \"rotary\" with its defaults.")
+          .one_of({"none", "rotary"}).unless("mixer.kind", {"attention"}),
+      option("scale", &O::scale,
+             "Factor of the queries: 1 / sqrt(width of a head's keys) (sqrt), none, or a number.")
+          .one_of({"sqrt", "none"}).above(0).at_most(1000).unless("mixer.kind", {"attention"}),
+      option("decay", &O::decay, "How much of the state each token keeps.").unless("mixer.kind", {"attention"}),
+      option("keys", &O::keys,
+             "Keys are projected from the tokens, or are the part of each channel that decays, 1 - exp(g) "
+             "(complement).")
+          .one_of({"projected", "complement"}).unless("mixer.decay", {"none"}).unless("mixer.kind", {"attention"}),
+      option("write", &O::write,
+             "Values are written to the state as they are (same), or times the token's step (step).")
+          .one_of({"same", "step"}).only_if("mixer.decay", {"softplus"}).unless("mixer.kind", {"attention"}),
+      option("normalizer", &O::normalizer,
+             "Results are divided by the sum of the weights of all values, q . (sum of keys), as attention's "
+             "normaliser sum does (sum), or not (none).")
+          .one_of({"none", "sum"}).unless("mixer.kind", {"attention"}),
+      option("skip", &O::skip, "A token's own value is added to its result, times a learned number of the head.")
+          .unless("mixer.kind", {"attention"}),
+      option("output_norm", &O::output_norm,
+             "An RMSNorm of the results: of each head, with gains that heads share (rms_head), or of all heads "
+             "together (rms).")
+          .one_of({"none", "rms_head", "rms"}).unless("mixer.kind", {"attention"}),
+      option("gate", &O::gate,
+             "The results are multiplied by silu(W x) or sigmoid(W x), with x the input of the mixer.")
+          .one_of({"none", "silu", "sigmoid"}).unless("mixer.kind", {"attention"}),
+      option("gate_first", &O::gate_first, "The gate comes before the norm of the results.")
+          .unless("mixer.gate", {"none"}).unless("mixer.output_norm", {"none"}).unless("mixer.kind", {"attention"}));
+  return table;
+}
+
 // clang-format on
 
 bool yes(const std::string& word, bool otherwise) { return word == "same" ? otherwise : word == "yes"; }

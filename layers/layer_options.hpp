@@ -81,6 +81,36 @@ struct BlockOptions {
   bool operator==(const BlockOptions&) const = default;
 };
 
+/// [mixer]: what carries information from token to token. All but `kind` are about recurrences, whose kinds only set
+/// other defaults.
+struct MixerOptions {
+  std::string kind = "attention";
+  std::int64_t heads = 0;              ///< 0: model.heads
+  std::int64_t key_heads = 0;          ///< heads of queries and keys, which equal groups of heads share; 0: as many
+  std::int64_t key_width = 0;          ///< of a head; 0: key_ratio * width / heads
+  double key_ratio = 1.0;              ///< of the width of a head's keys to width / heads
+  std::int64_t value_width = 0;        ///< of a head; 0: value_ratio * width / heads
+  double value_ratio = 1.0;            ///< of the width of a head's values to width / heads
+  bool bias = false;                   ///< of the linear maps
+  std::int64_t convolution = 0;        ///< taps of the convolution of queries, keys and values; 0: none
+  bool convolution_bias = false;       ///< has the convolution a bias?
+  std::string activation = "none";     ///< none | silu: of queries, keys and values, without a convolution
+  std::string feature = "identity";    ///< a feature map, of queries and keys
+  std::string query_key_norm = "none"; ///< none | l2 | sum: of queries and keys, after the feature map
+  std::string position = "none";       ///< none | rotary: of queries and keys, after the norm
+  WordOrNumber scale{"sqrt", 0};       ///< sqrt | none | a number: factor of the queries
+  std::string decay = "none";          ///< a form of decay
+  std::string keys = "projected";      ///< projected | complement: of the decay, 1 - exp(g)
+  std::string write = "same";          ///< same | step: factor of the values
+  std::string normalizer = "none";     ///< none | sum: what the results are divided by
+  bool skip = false;                   ///< is the token's own value added, times a learned number of the head?
+  std::string output_norm = "none";    ///< none | rms_head | rms: of the results
+  std::string gate = "none";           ///< none | silu | sigmoid: of the results
+  bool gate_first = false;             ///< is the gate before the norm?
+
+  bool operator==(const MixerOptions&) const = default;
+};
+
 /// The value of an option of same | yes | no; "same" gives `otherwise`.
 bool yes(const std::string& word, bool otherwise);
 
@@ -100,9 +130,14 @@ const OptionTable<RecurrentOptions>& recurrent_option_table();
 const OptionTable<AttentionOptions>& attention_option_table();
 const OptionTable<PositionOptions>& position_option_table();
 const OptionTable<BlockOptions>& block_option_table();
+const OptionTable<MixerOptions>& mixer_option_table();
 
 /// All options of one block of a model. `[[block.override]]` makes them differ between blocks.
 struct LayerChoice {
+  MixerOptions mixer;
+  OptionValues mixer_options;   ///< table [mixer.KIND]
+  OptionValues feature_options; ///< table [mixer.FEATURE]
+  OptionValues decay_options;   ///< table [mixer.DECAY]
   AttentionOptions attention;
   OptionValues part_options;       ///< [attention]: the options of the parts of attention
   OptionValues score_options;      ///< table [attention.SCORE]

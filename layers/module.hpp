@@ -10,6 +10,7 @@
 #include "layers/init_rule.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <span>
 #include <string>
@@ -87,6 +88,11 @@ public:
   /// Weight decay applies.
   ParameterId vectors(const std::string& name, const Shape& shape, const Init& init) const {
     return add(name, shape, init, WeightDecay::yes);
+  }
+  /// A filter for each channel, [channels, taps]. Filters start uniformly within 1 / sqrt(taps), as those of
+  /// torch.nn.Conv1d with a group for each channel. Weight decay applies.
+  ParameterId filters(const std::string& name, const Shape& shape) const {
+    return add(name, shape, Init::uniform(1 / std::sqrt(static_cast<double>(shape[-1]))), WeightDecay::yes);
   }
   /// A parameter without weight decay: a bias, a gain, a temperature, or a vector with one weight per feature, also for
   /// all heads together.

@@ -5,6 +5,9 @@
 #include "layers/attention/projection.hpp"
 #include "layers/attention/score.hpp"
 #include "layers/feed_forward.hpp"
+#include "layers/mixer.hpp"
+#include "layers/mixers/decay.hpp"
+#include "layers/mixers/feature.hpp"
 #include "layers/norm.hpp"
 #include "layers/position/position.hpp"
 #include "layers/recurrent/cell.hpp"
@@ -17,6 +20,9 @@ std::vector<VariantFamily> layer_variant_families() {
           {"normaliser", "attention", "normalizer", variants_of(f32::normalizers())},
           {"projection of attention", "attention", "projection", variants_of(f32::projections())},
           {"positional scheme", "position", "kind", variants_of(f32::positions())},
+          {"sequence mixer", "mixer", "kind", variants_of(f32::mixers())},
+          {"feature map", "mixer", "feature", variants_of(f32::features())},
+          {"decay", "mixer", "decay", variants_of(f32::decays())},
           {"norm", "block", "norm_kind", variants_of(f32::norms())},
           {"feed-forward network", "block", "activation", variants_of(f32::feed_forwards())},
           {"recurrent cell", "recurrent", "cell", variants_of(f32::recurrent_cells())},

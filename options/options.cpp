@@ -94,8 +94,8 @@ void add_condition(Option& option, std::string_view on, std::initializer_list<st
   option.conditions.push_back({"", std::string(on), {words.begin(), words.end()}, unless});
 }
 
-void add_case(Option& option, std::string_view on, std::initializer_list<std::string_view> words) {
-  option.conditions.back().others.push_back({"", std::string(on), {words.begin(), words.end()}});
+void add_case(Option& option, std::string_view on, std::initializer_list<std::string_view> words, bool unless) {
+  option.conditions.back().others.push_back({"", std::string(on), {words.begin(), words.end()}, unless});
 }
 
 void MemberTable::add(Option&& option, const void* owner, const void* member) {

@@ -122,7 +122,7 @@ void set_text(std::string& to, std::string_view text);
 void set_words(Option& option, std::initializer_list<std::string_view> words);
 void add_condition(Option& option, std::string_view on, std::initializer_list<std::string_view> words, bool unless);
 /// Adds another case in which the last condition holds.
-void add_case(Option& option, std::string_view on, std::initializer_list<std::string_view> words);
+void add_case(Option& option, std::string_view on, std::initializer_list<std::string_view> words, bool unless = false);
 } // namespace detail
 
 /// An option bound to the struct member that holds its value. The chained calls set its other properties.
@@ -162,6 +162,10 @@ template <class Owner, class Member> struct BoundOption {
   /// After only_if or unless: that condition also holds if `on` has one of these words.
   BoundOption&& or_if(std::string_view on, std::initializer_list<std::string_view> words) && {
     detail::add_case(option, on, words); return std::move(*this);
+  }
+  /// Likewise if `on` has none of them.
+  BoundOption&& or_unless(std::string_view on, std::initializer_list<std::string_view> words) && {
+    detail::add_case(option, on, words, true); return std::move(*this);
   }
   BoundOption&& without_effect_on_results() && { option.changes_results = false; return std::move(*this); }
   /// The value is only where learned numbers start. See Option::initial.

@@ -78,6 +78,9 @@ constexpr Place places[] = {
     {"attention.score", nullptr, &LayerChoice::score_options},
     {"attention.normalizer", nullptr, &LayerChoice::normalizer_options},
     {"attention.projection", nullptr, &LayerChoice::projection_options},
+    {"mixer.kind", nullptr, &LayerChoice::mixer_options},
+    {"mixer.feature", nullptr, &LayerChoice::feature_options},
+    {"mixer.decay", nullptr, &LayerChoice::decay_options},
     {"block.norm_kind", nullptr, &LayerChoice::norm_options},
     {"block.activation", nullptr, &LayerChoice::feed_forward_options},
     {"train.optimizer", &Config::optimizer_options, nullptr},
@@ -114,6 +117,7 @@ std::vector<Section> make_sections() {
   out.push_back(section("init", "Initial weights", init_option_table(), &Config::init));
   out.push_back(section("recurrent", "Recurrent layers", recurrent_option_table(), &Config::recurrent));
   out.push_back(block_section("position", "Positions", position_option_table(), &LayerChoice::position));
+  out.push_back(block_section("mixer", "Sequence mixer", mixer_option_table(), &LayerChoice::mixer));
   out.push_back(attention_section());
   out.push_back(block_section("block", "Transformer block", block_option_table(), &LayerChoice::block));
   out.push_back(section("train", "Training", train_option_table(), &Config::train));

@@ -11,6 +11,8 @@
 namespace heed {
 namespace {
 
+constexpr std::int64_t most_blocks = 1024; // model.layers has at most as many
+
 struct Reader {
   const std::string& name;
   int layer;
@@ -62,19 +64,37 @@ struct Reader {
     }
   }
 
+  /// Reads a number of an override.
+  void read_number(const TomlEntry& entry, std::int64_t least, std::int64_t& to) {
+    const auto* number = entry.node->as_integer();
+    if (number && number->get() >= least && number->get() <= most_blocks) to = number->get();
+    else
+      problem(entry.node->source(), fmt::format("[[block.override]] {} is {}; it must be a number from {} to {}",
+                                                entry.name, node_in_words(*entry.node), least, most_blocks));
+  }
+
   BlockOverride read_override(const toml::table& table) {
     BlockOverride out;
     out.origin = at(table.source());
     for (const TomlEntry& entry : in_order(table)) {
-      const bool has_table = entry.name == "attention" || entry.name == "position";
+      const bool has_table = entry.name == "attention" || entry.name == "position" || entry.name == "mixer";
       if (entry.name == "layers") read_layers(*entry.node, out);
+      else if (entry.name == "every") read_number(entry, 1, out.every);
+      else if (entry.name == "from") read_number(entry, 0, out.from);
+      else if (entry.name == "to") read_number(entry, 0, out.to);
       else if (entry.name == "stack") read_stack(*entry.node, out);
       else if (has_table || find_option("block." + entry.name) || find_table("block." + entry.name))
         read_entry(has_table ? "" : "block", entry, out.values);
       else problem(entry.at, wrong_override_name(entry.name));
     }
-    if (!table.contains("layers") && !table.contains("stack"))
-      problem(table.source(), "[[block.override]] does not say which blocks: give layers, such as layers = [0, 1]");
+    const bool has_range = table.contains("every") || table.contains("from") || table.contains("to");
+    if (!table.contains("layers") && !table.contains("stack") && !has_range)
+      problem(table.source(), "[[block.override]] does not say which blocks: give layers, such as layers = [0, 1], or "
+                              "every, such as every = 4");
+    if (table.contains("layers") && has_range)
+      problem(table.source(), "[[block.override]] has layers, and one of every, from and to: give only one of the two");
+    if (out.to >= 0 && out.to < out.from)
+      problem(table.source(), fmt::format("[[block.override]] from = {} is above to = {}", out.from, out.to));
     for (const auto& [key, setting] : out.values)
       if (!belongs_to_blocks(key))
         problems.add(
@@ -115,9 +135,9 @@ struct Reader {
   }
 
   static std::string wrong_override_name(const std::string& entry) {
-    std::vector<std::string> allowed{"layers", "stack"};
+    std::vector<std::string> allowed{"layers", "every", "from", "to", "stack"};
     for (const Option& o : find_table("block")->options) allowed.push_back(o.name);
-    allowed.insert(allowed.end(), {"attention", "position"});
+    allowed.insert(allowed.end(), {"mixer", "attention", "position"});
     const std::string near = did_you_mean(entry, allowed);
     return fmt::format("[[block.override]] has no option '{}'{}", entry,
                        near.empty() ? "; it has " + list_in_words(allowed) : near);

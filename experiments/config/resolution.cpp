@@ -146,7 +146,8 @@ void judge(WrittenValue& candidate, const View& view, int at_least = 0) {
   const std::string_view key = of_parameter ? formula_parameters_key : std::string_view(*candidate.key);
   const OptionCondition* unmet = cause_of(unmet_dependency(key, values_of(view)), view,
                                           candidate.setting->origin.layer);
-  if (!unmet && (of_parameter || key == segment_end_key)) return judge_by_formulas(candidate, view, at_least);
+  if (!unmet && (of_parameter || (key == segment_end_key && !is_recurrence(view))))
+    return judge_by_formulas(candidate, view, at_least);
   if (!unmet) {
     candidate.does_something = true;
     return;
@@ -175,6 +176,10 @@ std::string shown(const View& view, const std::string& key) {
   return fmt::format("{} is {} ({})", key, is_word ? "'" + word + "'" : value_text(s.value), s.origin.text());
 }
 
+bool is_recurrence(const View& block) {
+  return !unmet_dependency("mixer.kind", values_of(block)) && text(block, "mixer.kind") != "attention";
+}
+
 Resolution::Resolution(const Settings& settings) : settings_(settings) {
   run = view(settings.values_);
   stacks = stacks_of_model(run);
@@ -191,17 +196,22 @@ View Resolution::block_view(std::size_t stack, std::int64_t block) const {
   View own = run;
   std::map<std::string, Setting> set = settings_.values_;
   const bool positions = refuses_positions().empty();
-  bool overridden = false;
+  bool overridden = false, with_position = false;
   for (const BlockOverride& override : settings_.block_overrides_) {
     if (!stacks.means(override, stack, block)) continue;
     overridden = true;
     for (const auto& [key, setting] : override.values)
-      if (!is_of_positions(key) || (positions && !chooses_embedding(override))) set[key] = setting;
+      if (!is_of_positions(key) || (positions && !chooses_embedding(override))) {
+        set[key] = setting;
+        with_position = with_position || is_of_positions(key);
+      }
   }
   if (!overridden) return own;
   View with_overrides = view(set);
+  // What a block's mixer presets for positions is for models that have it in all blocks.
   for (const std::string& key : all_keys())
-    if (belongs_to_blocks(key)) own.at(key) = std::move(with_overrides.at(key));
+    if (belongs_to_blocks(key) && (with_position || !is_of_positions(key)))
+      own.at(key) = std::move(with_overrides.at(key));
   own.parameters = std::move(with_overrides.parameters);
   return own;
 }
@@ -277,6 +287,11 @@ void Resolution::check_override(const BlockOverride& override) {
     refuse(fmt::format("[[block.override]] names block {}{}, but {}: {}blocks are 0 to {}", block,
                        override.stack.empty() ? "" : " of the " + override.stack, shown(run, stack.count_key),
                        override.stack.empty() ? "" : "its ", stack.blocks - 1),
+           stack.count_key);
+  if (override.layers.empty() && stacks.missing(override).empty() && !stacks.means_any(override))
+    refuse(fmt::format("[[block.override]] with from = {} and every = {} means no block: {}, and blocks are counted "
+                       "from 0",
+                       override.from, override.every, shown(run, stack.count_key)),
            stack.count_key);
   if (chooses_embedding(override)) {
     const Setting& kind = override.values.at("position.kind");
@@ -361,6 +376,14 @@ void Resolution::check_combinations() {
     break;
   }
 
+  if (const Setting& kind = run.at("position.kind");
+      !adds_to_embeddings(text(run, "position.kind")) && text(run, "position.kind") != "none" &&
+      std::ranges::all_of(all, [](const View* block) { return is_recurrence(*block); }))
+    problems.add(
+        fmt::format("{}: {}, which acts within attention, and no block has attention ({}): choose position.kind = "
+                    "\"none\", or mixer.position = \"rotary\" for queries and keys of a recurrence",
+                    kind.origin.text(), shown(run, "position.kind"), shown(*all.front(), "mixer.kind")));
+
   if (const Setting& shared = run.at("model.shared_layers"); std::get<bool>(shared.value) &&
                                                              !unmet_dependency("model.shared_layers", values_of(run)) &&
                                                              !std::ranges::all_of(blocks, all_alike))
@@ -391,17 +414,21 @@ bool Stacks::has(std::string_view name) const { return std::ranges::find(all, na
 bool Stacks::means(const BlockOverride& override, std::size_t stack, std::int64_t block) const {
   if (!override.stack.empty() && override.stack != all[stack].name) return false;
   const std::int64_t number = override.stack.empty() ? std::min(block, all.front().blocks - 1) : block;
-  return override.layers.empty() || std::ranges::find(override.layers, number) != override.layers.end();
+  if (!override.layers.empty()) return std::ranges::find(override.layers, number) != override.layers.end();
+  return number >= override.from && (override.to < 0 || number <= override.to) &&
+         (number - override.from + 1) % override.every == 0;
 }
 
 bool Stacks::means_any(const BlockOverride& override) const {
   if (!override.stack.empty() && !has(override.stack)) return false;
-  return override.layers.empty() || missing(override).size() < override.layers.size();
+  if (!override.layers.empty()) return missing(override).size() < override.layers.size();
+  return override.from + override.every <= counted(override).blocks;
 }
 
 std::vector<std::int64_t> Stacks::missing(const BlockOverride& override) const {
   std::vector<std::int64_t> out;
   const std::int64_t blocks = counted(override).blocks;
+  if (override.to >= blocks) out.push_back(override.to);
   std::ranges::copy_if(override.layers, std::back_inserter(out), [=](std::int64_t number) { return number >= blocks; });
   return out;
 }

@@ -52,6 +52,9 @@ inline ValueOf values_of(const View& view) {
 /// The formulas of a view that have an effect.
 FormulaTexts formula_texts(const View& view);
 
+/// Is the block's mixer a recurrence?
+bool is_recurrence(const View& block);
+
 struct Resolution {
   explicit Resolution(const Settings& settings);
 
@@ -66,7 +69,7 @@ struct Resolution {
   std::vector<const View*> deciding_views() const;
   /// Throws heed::RefusedConfig if no model of this configuration, which is the resolution's, can be made.
   void refuse_wrong_choice(const Config& config) const;
-  /// True if a formula of some block uses segments.
+  /// True if a formula of some block uses segments, or a block has a recurrence, which begins anew with each.
   bool uses_segments() const;
 
 private:

@@ -187,11 +187,18 @@ json::object override_schema() {
                           {"items", {{"type", "integer"}, {"minimum", 0}}},
                           {"minItems", 1},
                           {"uniqueItems", true}};
+  const auto number = [&](const char* name, int least, const char* meaning) {
+    properties[name] = {{"type", "integer"}, {"minimum", least}, {"description", meaning}};
+  };
+  number("every", 1, "In place of layers: each n-th of the blocks from `from` to `to`. 4: blocks 3, 7, 11, ...");
+  number("from", 0, "In place of layers: the first of the blocks that are meant; 0 if it is left out.");
+  number("to", 0, "In place of layers: the last of the blocks that are meant; the last one if it is left out.");
   for (const Option& o : find_table("block")->options)
     properties[o.name] = reference(option_pointer("block." + o.name));
   for (const TableInfo& t : catalogue())
     if (t.table.starts_with("block.") && !t.options.empty())
       properties[t.table.substr(6)] = reference(option_pointer(t.table));
+  properties["mixer"] = reference("properties/mixer");
   properties["attention"] = reference("properties/attention");
   json::object position = table_schema(*find_table("position"));
   for (const Option& o : find_table("position")->options)
@@ -201,8 +208,13 @@ json::object override_schema() {
                          {"description", "The stack whose blocks are meant, in place of those of the whole model."},
                          {"enum", {"encoder", "decoder"}}};
   json::object one = closed_object(std::move(properties),
-                                   "Options of some blocks, in place of those of [block], [attention] and [position].");
-  one["anyOf"] = {{{"required", {"layers"}}}, {{"required", {"stack"}}}};
+                                   "Options of some blocks, in place of those of [block], [mixer], [attention] and "
+                                   "[position].");
+  one["anyOf"] = {{{"required", {"layers"}}},
+                  {{"required", {"every"}}},
+                  {{"required", {"from"}}},
+                  {{"required", {"to"}}},
+                  {{"required", {"stack"}}}};
   return list_of(std::move(one));
 }
 

@@ -40,6 +40,8 @@ struct Setting {
 struct BlockOverride {
   /// The numbers of the blocks; empty: all blocks of the stack
   std::vector<std::int64_t> layers;
+  /// In place of `layers`: of the blocks from `from` to `to`, each `every`-th one; `to` below 0: the last one
+  std::int64_t every = 1, from = 0, to = -1;
   /// The stack whose blocks are meant: "encoder" or "decoder". Empty: those of the model, or of both stacks
   std::string stack;
   std::map<std::string, Setting> values;

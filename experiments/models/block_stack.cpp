@@ -66,6 +66,10 @@ std::string wrong_first_values(const Config& config, std::int64_t width) {
     if (std::string why = idle_values(config, *part); !why.empty()) return why;
     for (std::size_t n = 1; n < config.layers.size(); ++n) {
       if (!uses_first_values(*part, config.layers, n)) continue;
+      if (!has_attention(config.layers[0]))
+        return fmt::format("{} adds the values of block 0 to those of block {}, and block 0 has a recurrence: choose "
+                           "attention for it",
+                           part->about.name, n);
       const auto own = shape_of_values(config.layers[n]), first = shape_of_values(config.layers[0]);
       if (own != first)
         return fmt::format("{} adds the values of block 0 to those of block {}, so both need equal shapes: {} heads of "
@@ -84,7 +88,7 @@ std::string wrong_shared_positions(const Config& config, std::int64_t width) {
   };
   std::vector<Shared> schemes;
   for (const LayerChoice& layer : config.layers) {
-    if (!layer.position.shared || !position_info(layer.position.kind).make_relative) continue;
+    if (!layer.position.shared || !has_attention(layer) || !position_info(layer.position.kind).make_relative) continue;
     const RelativeSizes own = MultiHeadAttention::relative_sizes(layer, {.width = width, .heads = config.model.heads});
     const auto found = std::ranges::find_if(schemes, [&](const Shared& of) {
       return of.layer->position.kind == layer.position.kind && of.layer->position_options == layer.position_options;
@@ -133,13 +137,13 @@ std::optional<WrongChoice> wrong_stack(const Config& config, std::int64_t memory
     if (std::ranges::find(earlier, config.layers[n]) != earlier.end()) continue;
     for (const bool is_self : {true, false}) {
       if (!is_self && memory_width == 0) continue;
-      const Refusal refused = MultiHeadAttention::refusal_of(is_self ? config.layers[n]
-                                                                     : config.layers[n].for_cross_attention(),
-                                                             {.width = width,
-                                                              .memory_width = is_self ? 0 : memory_width,
-                                                              .heads = config.model.heads,
-                                                              .registers = config.model.registers},
-                                                             others);
+      const MixerSizes sizes{.width = width,
+                             .memory_width = is_self ? 0 : memory_width,
+                             .heads = config.model.heads,
+                             .registers = config.model.registers};
+      const LayerChoice& layer = config.layers[n];
+      const Refusal refused = is_self ? mixer_info(layer.mixer.kind).refusal_of(layer, sizes, others)
+                                      : MultiHeadAttention::refusal_of(layer.for_cross_attention(), sizes, others);
       if (!refused) continue;
       return WrongChoice{is_self ? refused.options : in_cross_attention(refused.options, config.layers[n].attention),
                          refused.why, 0, n};
@@ -169,27 +173,30 @@ BlockStack::BlockStack(const Scope& scope, const Config& config, const Sizes& si
     const Scope own = scope / "blocks" / std::to_string(i),
                 block = config.model.shared_layers && i > 0 ? own.sharing(scope / "blocks" / "0") : own;
     const LayerChoice& choice = config.layers[i];
-    RelativeSizes heads = MultiHeadAttention::relative_sizes(choice, {.width = width(),
-                                                                      .heads = config.model.heads,
-                                                                      .longest = sizes.longest});
-    heads.trained = sizes.trained;
+    std::shared_ptr<const RelativePosition> position;
+    if (has_attention(choice)) {
+      RelativeSizes heads = MultiHeadAttention::relative_sizes(choice, {.width = width(),
+                                                                        .heads = config.model.heads,
+                                                                        .longest = sizes.longest});
+      heads.trained = sizes.trained;
+      position = relative.for_block(block, choice.position, choice.position_options, heads);
+    }
     blocks.emplace_back(block, choice,
-                        Block::Sizes{
-                            .width = width(),
-                            .heads = config.model.heads,
-                            .residual_init = residual_init(config),
-                            .position = relative.for_block(block, choice.position, choice.position_options, heads),
-                            .longest = sizes.longest,
-                            .trained = sizes.trained,
-                            .memory_width = sizes.memory_width,
-                            .longest_memory = sizes.longest_memory,
-                            .trained_memory = sizes.trained_memory,
-                            .layer = static_cast<std::int64_t>(i),
-                            .layers = std::ssize(config.layers),
-                            .shared_layers = config.model.shared_layers,
-                            .hands_on_values = hands_on_values && i == 0,
-                            .registers = config.model.registers,
-                            .patches_in_row = sizes.patches_in_row});
+                        Block::Sizes{.width = width(),
+                                     .heads = config.model.heads,
+                                     .residual_init = residual_init(config),
+                                     .position = std::move(position),
+                                     .longest = sizes.longest,
+                                     .trained = sizes.trained,
+                                     .memory_width = sizes.memory_width,
+                                     .longest_memory = sizes.longest_memory,
+                                     .trained_memory = sizes.trained_memory,
+                                     .layer = static_cast<std::int64_t>(i),
+                                     .layers = std::ssize(config.layers),
+                                     .shared_layers = config.model.shared_layers,
+                                     .hands_on_values = hands_on_values && i == 0,
+                                     .registers = config.model.registers,
+                                     .patches_in_row = sizes.patches_in_row});
   }
   if (config.model.registers > 0)
     registers = scope.vectors("registers", {config.model.registers, width()}, Init::normal(register_deviation));
@@ -256,7 +263,7 @@ std::optional<WrongChoice> wrong_choice(const Config& config, const std::map<std
   return wrong;
 }
 
-Config attention_of_first_block(Config config) {
+Config mixer_of_first_block(Config config) {
   config.layers.resize(1);
   for (const AttentionPartInfo* part : attention_parts()) // what changes later blocks
     if (part->uses_first_values) config.layers.front().part_options.erase(part->about.name);

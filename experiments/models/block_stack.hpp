@@ -74,7 +74,7 @@ struct BlockStack {
 Config encoder_config(const Config& config);
 Config decoder_config(const Config& config);
 
-/// The configuration's first block, reduced to attention: without feed-forward network, norms and residual connections.
-Config attention_of_first_block(Config config);
+/// The configuration's first block, reduced to its mixer: without feed-forward network, norms and residual connections.
+Config mixer_of_first_block(Config config);
 
 } // namespace heed::HEED_REAL

@@ -11,7 +11,8 @@
 namespace heed::HEED_REAL {
 
 bool reads_segments(const Config& config) {
-  return config.any_block([](const LayerChoice& block) {
+  return config.any_block([&](const LayerChoice& block) {
+    if (!has_attention(block)) return !config.model.segment_end.empty();
     const AttentionOptions& o = block.attention;
     const std::vector<FormulaParameter> parameters = formula_parameters(o.parameters);
     return use_of(o.score_mod, FormulaKind::score, parameters).segments ||

@@ -1,6 +1,7 @@
 // Samples variants for their pictures: from the plain loops of their info records, and from small computations.
 #include "autograd/attention.hpp"
 #include "autograd/rng.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/config/registry.hpp"
 #include "experiments/training/optimizers.hpp"
 #include "experiments/training/schedules.hpp"
@@ -9,6 +10,7 @@
 #include "layers/attention/projection.hpp"
 #include "layers/attention/score.hpp"
 #include "layers/feed_forward.hpp"
+#include "layers/mixers/recurrence.hpp"
 #include "layers/norm.hpp"
 #include "layers/position/position.hpp"
 
@@ -30,7 +32,7 @@ using f32::Scope;
 struct Start {
   Parameters parameters;
 
-  Scope scope() { return {parameters, Init::normal(1)}; }
+  Scope scope(double deviation = 1) { return {parameters, Init::normal(deviation)}; }
   std::vector<const float*> values() {
     parameters.initialise(1);
     std::vector<const float*> out;
@@ -196,6 +198,76 @@ std::vector<Sketch> sketch_projection(const std::string& name) {
   return {std::move(out)};
 }
 
+// ---- sequence mixers ------------------------------------------------------------------------------------------------
+
+// The weights of all pairs of 32 random tokens, in the first two heads of a mixer.
+std::vector<Sketch> sketch_mixer(const std::string& name) {
+  if (name == "attention") return {};
+  constexpr std::int64_t tokens = 32, width = 32, heads = 4;
+  const LayerChoice choice =
+      Settings::parse(fmt::format("[mixer]\nkind = \"{}\"\n", name), "sketch").resolve().layers.front();
+  Start start;
+  const f32::RecurrentMixer mixer(start.scope(1 / std::sqrt(static_cast<double>(width))), choice,
+                                  {.width = width, .heads = heads, .longest = tokens}, Init::normal(1));
+  start.values();
+  f32::Tape tape;
+  f32::Pass pass(tape, start.parameters, nullptr, {});
+  const f32::Tensor x = tape.make({1, tokens, width});
+  for (std::int64_t i = 0; i < x.size(); ++i)
+    x.data[i] = static_cast<float>(normal({.seed = 2, .stream = Stream::test}, static_cast<std::uint64_t>(i)));
+  const f32::Tensor weights = f32::contiguous(mixer.weights(pass, x, {}));
+  std::vector<Sketch> out;
+  for (std::int64_t h = 0; h < 2; ++h) {
+    Sketch panel{.title = fmt::format("weights, head {}", h), .x = "token that is read", .y = "token that reads"};
+    panel.heatmap.rows = panel.heatmap.columns = tokens;
+    for (std::int64_t i = 0; i < tokens * tokens; ++i)
+      panel.heatmap.values.push_back(i % tokens > i / tokens
+                                         ? -std::numeric_limits<double>::infinity()
+                                         : static_cast<double>(weights.data[h * tokens * tokens + i]));
+    panel.x_range = panel.y_range = {0, tokens - 1};
+    out.push_back(std::move(panel));
+  }
+  return out;
+}
+
+std::vector<Sketch> sketch_feature(const std::string& name) {
+  const f32::FeatureInfo& info = f32::feature_info(name);
+  Start start;
+  const auto feature = info.make(start.scope(), {.heads = 1, .width = 2});
+  const std::vector<const float*> parameters = start.values();
+  const std::vector<double> key = info.row({1, 0.5}, 0, parameters);
+  Sketch out{.title = "f(q) · f(k) for k = (1, 0.5) and q = (x, 0.5)", .x = "x", .y = "f(q) · f(k)"};
+  out.curves.push_back({"", sampled(-3, 3, 120, [&](double x) {
+                          const std::vector<double> query = info.row({x, 0.5}, 0, parameters);
+                          double sum = 0;
+                          for (std::size_t i = 0; i < query.size(); ++i) sum += query[i] * key[i];
+                          return sum;
+                        })});
+  return {std::move(out)};
+}
+
+std::vector<Sketch> sketch_decay(const std::string& name) {
+  const f32::DecayInfo& info = f32::decay_info(name);
+  constexpr std::int64_t heads = 4;
+  const bool by_token = name != "none" && name != "constant";
+  const f32::DecaySizes sizes{.model_width = 1, .heads = by_token ? 1 : heads, .width = 1};
+  const float one = 1, zero = 0;
+  Sketch out{.title = "what is left of a token in the state", .x = "tokens later", .y = "factor"};
+  const auto add = [&](const std::string& label, double log_decay) {
+    out.curves.push_back({label, sampled(0, 64, 64, [=](double n) { return std::exp(log_decay * n); })});
+  };
+  if (!by_token) {
+    const f32::DecayRow row = info.row(&one, sizes, {}, {});
+    if (name == "none") add("", row.log_decay[0]);
+    else
+      for (const std::size_t h : {0, 3}) add(fmt::format("head {}", h), row.log_decay[h]);
+    return {std::move(out)};
+  }
+  for (const float x : {-2.0F, 2.0F})
+    add(fmt::format("W x + b = {}", x), info.row(&x, sizes, {&one, &zero, &zero}, {}).log_decay[0]);
+  return {std::move(out)};
+}
+
 // ---- norms, feed-forward networks -----------------------------------------------------------------------------------
 
 std::vector<Sketch> sketch_norm(const std::string& name) {
@@ -271,6 +343,9 @@ std::vector<Sketch> sketches_of(const std::string& key, const std::string& name)
   if (key == "attention.normalizer") return sketch_normalizer(name);
   if (key == "position.kind") return sketch_position(name);
   if (key == "attention.projection") return sketch_projection(name);
+  if (key == "mixer.kind") return sketch_mixer(name);
+  if (key == "mixer.feature") return sketch_feature(name);
+  if (key == "mixer.decay") return sketch_decay(name);
   if (key == "block.norm_kind") return sketch_norm(name);
   if (key == "block.activation") return sketch_feed_forward(name);
   if (key == "train.optimizer") return sketch_optimizer(name);

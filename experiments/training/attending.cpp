@@ -262,7 +262,11 @@ private:
 // The scores of a stack's first block for zero vectors, and with cross attention to zero vectors.
 std::vector<AddedScores> of_stack(const Config& config, const std::string& place, bool crosses, std::int64_t length,
                                   std::int64_t patches_in_row) {
-  Config first = attention_of_first_block(config);
+  Config first = config;
+  const auto found = std::ranges::find_if(first.layers, has_attention);
+  if (found == first.layers.end()) return {};
+  std::iter_swap(first.layers.begin(), found);
+  first = mixer_of_first_block(std::move(first));
   PositionOptions& position = first.layers.front().position;
   if (std::ranges::count(positions_of_blocks(), position.kind) == 0) position = {.kind = "none"};
   const std::int64_t width = config.model.width;

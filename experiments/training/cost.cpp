@@ -345,7 +345,7 @@ AttentionCost attention_cost(const Config& config, std::int64_t length, double s
     return std::chrono::duration<double>(Clock::now() - begin).count();
   };
   constexpr std::size_t fewest = 3;
-  Sequence sequence(attention_of_first_block(config), length);
+  Sequence sequence(mixer_of_first_block(config), length);
   AttentionCost cost;
   const double before = counted_operations();
   sequence.forward_and_backward();

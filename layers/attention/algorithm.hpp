@@ -3,6 +3,7 @@
 #pragma once
 
 #include "autograd/relative.hpp"
+#include "layers/mixer.hpp"
 #include "layers/attention/formula/attention_formula.hpp"
 #include "layers/attention/normalizer.hpp"
 #include "layers/attention/score.hpp"
@@ -70,16 +71,6 @@ struct AttentionProblem {
   }
 };
 
-/// The state that a block of a model stores between decoding steps: keys and values, or a state of the algorithm's own.
-class AttentionState {
-public:
-  virtual ~AttentionState() = default;
-  /// The number of positions seen so far.
-  virtual std::int64_t length() const = 0;
-  /// Sequence i becomes a copy of the earlier sequence parents[i]. The number of sequences may change.
-  virtual void select(std::span<const std::int64_t> parents) = 0;
-};
-
 /// A way to compute attention. The first algorithm in the table that serves a problem is used. The last one serves
 /// every problem.
 struct AttentionAlgorithm {
@@ -89,8 +80,8 @@ struct AttentionAlgorithm {
   /// Only for an algorithm with a decoding state of its own (otherwise null; keys and values are stored). `start` makes
   /// an empty state; it is called if the algorithm serves the first step. `step` computes the result for queries, keys
   /// and values at the positions after those that the state has seen.
-  std::unique_ptr<AttentionState> (*start)() = nullptr;
-  Tensor (*step)(Pass& pass, const AttentionProblem& problem, AttentionState& state) = nullptr;
+  std::unique_ptr<MixerState> (*start)() = nullptr;
+  Tensor (*step)(Pass& pass, const AttentionProblem& problem, MixerState& state) = nullptr;
 };
 
 /// Passes the normaliser's input to the observer (Observer::scores), whichever algorithm computes the result. The

@@ -166,12 +166,12 @@ Tensor Attention::operator()(Pass& pass, const AttentionInputs& inputs, Tensor* 
   return inputs.queries.rank() == 3 ? reshape(y, {y.shape[0], y.shape[2], y.shape[3]}) : y;
 }
 
-std::unique_ptr<AttentionState> Attention::start(const AttentionInputs& inputs) const {
+std::unique_ptr<MixerState> Attention::start(const AttentionInputs& inputs) const {
   const AttentionAlgorithm* own = score_->algorithm();
   return own && own->start && own->serves(problem(inputs)) ? own->start() : nullptr;
 }
 
-Tensor Attention::step(Pass& pass, const AttentionInputs& inputs, AttentionState& state) const {
+Tensor Attention::step(Pass& pass, const AttentionInputs& inputs, MixerState& state) const {
   AttentionProblem x = problem(inputs);
   give_form(pass, x, inputs.keys_rotated);
   return heads_of(pass, x, score_->algorithm()->step(pass, x, state));

@@ -9,6 +9,7 @@
 #include "layers/exclusions.hpp"
 #include "layers/layer_options.hpp"
 #include "layers/linear.hpp"
+#include "layers/mixer.hpp"
 #include "layers/norm.hpp"
 
 #include <memory>
@@ -60,8 +61,8 @@ public:
   /// `start` makes the decoding state for a decoding that begins with these inputs (four axes), if the algorithm that
   /// serves them has a state of its own; null if it only needs keys and values. `step` returns the result for inputs at
   /// the positions after those that the state has seen.
-  std::unique_ptr<AttentionState> start(const AttentionInputs& inputs) const;
-  Tensor step(Pass& pass, const AttentionInputs& inputs, AttentionState& state) const;
+  std::unique_ptr<MixerState> start(const AttentionInputs& inputs) const;
+  Tensor step(Pass& pass, const AttentionInputs& inputs, MixerState& state) const;
 
   /// The keys and values that several calls share, for one head: values [B, Tk, Dv], keys [B, Tk, Dk] (if not given,
   /// the values).
@@ -93,28 +94,9 @@ private:
 /// Ainslie et al. 2023, arXiv 2305.13245), and cross attention has `query`, `key` and `value`. Parts of attention
 /// (AttentionPart) act on queries, keys and values, on scores, and on the heads' outputs. A sequence may begin with
 /// registers.
-class MultiHeadAttention {
+class MultiHeadAttention final : public Mixer {
 public:
-  struct Sizes {
-    std::int64_t width = 0;        ///< width of the queries and of the result
-    std::int64_t memory_width = 0; ///< width of the encoder output that is attended to; 0: self attention
-    std::int64_t heads = 1;
-    bool bias = true;                                   ///< do the projections have a bias?
-    std::optional<bool> output_bias{};                  ///< bias of the output projection; if not given, as `bias`
-    std::shared_ptr<const RelativePosition> position{}; ///< for self attention; null: none
-    std::int64_t longest = 0;     ///< upper bound on the number of keys, for parameters per key; 0: unknown
-    std::int64_t trained = 0;     ///< the same in training; 0: `longest`
-    std::int64_t layer = 0;       ///< the index of the block
-    std::int64_t layers = 1;      ///< the number of blocks in its stack
-    bool shared_layers = false;   ///< do all blocks have the parameters of the first one?
-    bool hands_on_values = false; ///< are its values stored for later blocks?
-    /// For formulas of cross attention: upper bound on the number of queries; 0: as many as keys
-    std::int64_t longest_queries = 0;
-    std::int64_t patches_in_row = 0; ///< for formulas: the number of patches in a row of an image; 0: no patches
-    /// The first positions of each sequence, which have no position in the sense of positional schemes and which every
-    /// query sees. A mask's lengths, prefix and offset do not count them.
-    std::int64_t registers = 0;
-  };
+  using Sizes = MixerSizes;
 
   /// The widths of one head's queries and values, with which a position is made. Each map of differential attention
   /// counts as a head. Throws heed::Failed if a width is not divided by the heads.
@@ -131,7 +113,7 @@ public:
   /// Self attention: x [B, T, width]. `first_values` is V_1 of these positions, [B, T, values_width()]: with
   /// Sizes::hands_on_values, V_1 is written to it (copied if it has memory already); parts that use it read it.
   /// Otherwise it may be null.
-  Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask, Tensor* first_values = nullptr) const;
+  Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask, Tensor* first_values = nullptr) const override;
   /// Cross attention: x [B, Tq, width], encoder output `memory` [B, Tk, memory_width].
   Tensor operator()(Pass& pass, const Tensor& x, const Tensor& memory, const Mask& mask) const;
 
@@ -139,8 +121,9 @@ public:
   /// stored positions and to themselves. `past` is extended by x, and is created if it is null. The mask's offset is
   /// set here. The result equals attention over the whole sequence at these positions, if no position attends to later
   /// ones.
-  Tensor step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<AttentionState>& past,
-              Tensor* first_values = nullptr) const;
+  Tensor step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<MixerState>& past,
+              Tensor* first_values = nullptr) const override;
+  bool serves_steps() const override { return serves_steps_; }
 
   /// Cross attention in two parts: `encode_memory` stores the keys and values of the encoder output in `to`,
   /// `attend_memory` attends to them. For formulas, the mask's offset is the position of the first query.
@@ -148,7 +131,7 @@ public:
   Tensor attend_memory(Pass& pass, const Tensor& x, const KVCache& memory, const Mask& mask) const;
 
   /// The width of the projected values of all heads.
-  std::int64_t values_width() const { return head_sizes_.values(); }
+  std::int64_t values_width() const override { return head_sizes_.values(); }
 
 private:
   // x: the positions of a sequence from `first` on, where registers count
@@ -182,6 +165,7 @@ private:
 
   Sizes sizes_;
   ProjectionSizes head_sizes_;
+  bool serves_steps_;
   std::unique_ptr<Projection> projection_;
   bool stores_vectors_; // does decoding store Projected::stored, and not keys and values?
   Attention attention_;

@@ -11,7 +11,7 @@ namespace heed::HEED_REAL {
 
 /// Projected keys and values of past positions, or the vectors from which a projection makes both, and forget gates.
 /// The cache owns its memory, because tapes may be rewound between steps.
-class KVCache : public AttentionState {
+class KVCache : public MixerState {
 public:
   /// Appends k [sequences, n, key width], v [sequences, n, value width], and the logarithms of forget gates [sequences,
   /// H, n, 1], if there are any. In place of k and v, there may be StoredVectors (v may then be empty). Throws

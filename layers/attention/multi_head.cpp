@@ -136,6 +136,7 @@ RelativeSizes MultiHeadAttention::relative_sizes(const LayerChoice& choice, cons
 MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& choice, const Sizes& sizes,
                                        const InitRule& output_init)
     : sizes_(sizes), head_sizes_(accepted_sizes(choice, sizes)),
+      serves_steps_(choice.attention.causal && choice.attention.prefix <= 1),
       attention_(scope, choice,
                  {head_sizes_.query_heads, head_sizes_.query_width, head_sizes_.query_width,
                   sizes.longest > 0 && sizes.memory_width == 0 ? sizes.longest + sizes.registers : sizes.longest,
@@ -262,7 +263,7 @@ void MultiHeadAttention::require_memory(bool wanted, const char* what) const {
   throw Failed(fmt::format("[attention] {} attention was made, and {}", wanted ? "self" : "cross", what));
 }
 
-Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<AttentionState>& past,
+Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<MixerState>& past,
                                 Tensor* first_values) const {
   require_memory(false, "called for steps of self attention");
   Mask after = with_keys_before(pass, mask, x.shape[0]);

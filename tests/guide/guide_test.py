@@ -76,6 +76,8 @@ def listed_variants_exist(page, heed, place):
         if family:
             of = "kind" if family[1] == "position" else "score" if family[2] == "cosine" else "normalizer"
             chosen.insert(0, f"{family[1]}.{of}={family[2]}")
+        if key.startswith("mixer.") and key != "mixer.kind":
+            chosen.insert(0, "mixer.kind=recurrence")
         if key == "attention.query_key_norm_over":
             chosen.insert(0, "attention.query_key_norm=rms")
         if key.startswith("recurrent."):

@@ -39,6 +39,20 @@ FAMILIES = {
     "attention.projection": (
         "projections", "Projections",
         "Projections give the queries, keys and values of the input of an attention."),
+    "mixer.kind": (
+        "mixers", "Sequence mixers",
+        "A sequence mixer carries information from token to token: attention, or a recurrence over a matrix of state."
+        " A kind of recurrence only sets defaults of the other options of [mixer], so each of its parts can be changed"
+        " or left out in a sweep. The pictures show the weights of all pairs of random tokens, as if the recurrence"
+        " were attention. Learned parameters are drawn at random."),
+    "mixer.feature": (
+        "features", "Feature maps",
+        "A feature map is applied to the queries and keys of a recurrence. The pictures show the product of the"
+        " features of a query and of a key."),
+    "mixer.decay": (
+        "decays", "Decays",
+        "A decay says how much of its state a recurrence keeps at each token. The pictures show what is left of a token"
+        " after some others: in each head, or where each of them has the same W x + b."),
     "block.norm_kind": (
         "norms", "Norms",
         "A norm is computed for the vector of each position. The pictures show two features of a vector with four, as"

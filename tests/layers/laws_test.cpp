@@ -841,7 +841,7 @@ TEST_CASE("tokens that come one after the other get what they get at once", "[la
                   tokens.values.begin() + b * n * width);
     }
     Tape tape;
-    std::unique_ptr<AttentionState> state;
+    std::unique_ptr<MixerState> state;
     std::vector<Real> found(tokens.values.size());
     for (std::int64_t i = 0, some; i < n; i += some) {
       some = std::min(chunk, (i < turn ? turn : n) - i);

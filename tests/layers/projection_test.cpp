@@ -178,7 +178,7 @@ TEST_CASE("decoding stores latent vectors and rotated keys, or one vector for ke
     Operand x({3, 4, 8}, 1, {-1, 1, 0});
     Tape tape;
     Pass pass = weights.pass(tape);
-    std::unique_ptr<AttentionState> past;
+    std::unique_ptr<MixerState> past;
     Tensor first = mixes ? x.on(tape) : Tensor{};
     attention.step(pass, x.on(tape), {.causal = true}, past, &first);
     const auto* cache = dynamic_cast<const KVCache*>(past.get());

@@ -80,7 +80,7 @@ Tensor causal_sums(const Parts& x, const Tensor* before) {
 
 Tensor sums_of_all(const Parts& x) { return matmul(transpose(x.keys), x.values); }
 
-class LinearState : public AttentionState {
+class LinearState : public MixerState {
 public:
   std::int64_t length() const override { return length_; }
   void select(std::span<const std::int64_t> parents) override {
@@ -153,9 +153,9 @@ Tensor run(Pass&, const AttentionProblem& x) {
 constexpr AttentionAlgorithm by_sums{
     .serves = serves,
     .run = run,
-    .start = []() -> std::unique_ptr<AttentionState> { return std::make_unique<LinearState>(); },
+    .start = []() -> std::unique_ptr<MixerState> { return std::make_unique<LinearState>(); },
     .step = [](Pass&, const AttentionProblem& x,
-               AttentionState& state) { return static_cast<LinearState&>(state).step(x); }};
+               MixerState& state) { return static_cast<LinearState&>(state).step(x); }};
 
 class LinearScore : public Score {
 public:

@@ -71,6 +71,60 @@ TEST_CASE("an arm with a scheme of the whole model drops what blocks choose", "[
                                                  "'learned' (sweep), which adds to the token embeddings"));
 }
 
+TEST_CASE("every, from and to mean blocks as a list of them does", "[config]") {
+  const auto overridden = [](const std::string& which, const std::string& what) {
+    return config("[model]\nlayers = 9\n" + what + "[[block.override]]\n" + which + "\ndropout = 0.5");
+  };
+  for (const auto& [range, list] :
+       std::vector<std::pair<std::string, std::string>>{{"every = 4", "3, 7"},
+                                                        {"every = 1", "0, 1, 2, 3, 4, 5, 6, 7, 8"},
+                                                        {"from = 7", "7, 8"},
+                                                        {"to = 1", "0, 1"},
+                                                        {"every = 3\nfrom = 2", "4, 7"},
+                                                        {"every = 2\nfrom = 1\nto = 6", "2, 4, 6"}}) {
+    INFO(range);
+    CHECK(difference(overridden(range, ""), overridden("layers = [" + list + "]", "")).empty());
+  }
+}
+
+TEST_CASE("what a mixer presets for positions counts if all blocks have it, and not in an override", "[config]") {
+  const auto kinds = [](const std::string& toml) {
+    std::vector<std::string> out;
+    for (const LayerChoice& layer : config("[model]\nlayers = 4\n" + toml).layers)
+      out.push_back(layer.mixer.kind + " " + layer.position.kind);
+    return out;
+  };
+  const std::string gla = "[mixer]\nkind = \"gla\"\n",
+                    attention = "[[block.override]]\nevery = 4\nmixer.kind = \"attention\"\n";
+  CHECK(kinds(gla) == std::vector<std::string>(4, "gla none"));
+  CHECK(kinds(gla + attention) == std::vector<std::string>{"gla none", "gla none", "gla none", "attention none"});
+  CHECK(kinds(gla + attention + "position.kind = \"rotary\"\n").back() == "attention rotary");
+  CHECK(kinds("[[block.override]]\nlayers = [0]\nmixer.kind = \"gla\"\n") ==
+        std::vector<std::string>{"gla sinusoidal", "attention sinusoidal", "attention sinusoidal",
+                                 "attention sinusoidal"});
+  CHECK(kinds(gla + "[position]\nkind = \"learned\"\n") == std::vector<std::string>(4, "gla learned"));
+  check_refusals({
+      {"[mixer]\nkind = \"gla\"\n[position]\nkind = \"rotary\"",
+       "x.toml:4:1: position.kind is 'rotary' (x.toml:4:1), which acts within attention, and no block has attention "
+       "(mixer.kind is 'gla' (x.toml:2:1)): choose position.kind = \"none\", or mixer.position = \"rotary\" for "
+       "queries "
+       "and keys of a recurrence"},
+      {"[mixer]\nkind = \"gla\"\n[attention]\nwindow = 4",
+       "x.toml:4:1: attention.window does nothing: mixer.kind is 'gla' (x.toml:2:1); it matters only where mixer.kind "
+       "is not one of 'recurrence', 'linear_attention', 'retention', 'lightning', 'gla', 'hgrn2', 'mamba2'"},
+      {"[mixer]\ngate = \"silu\"",
+       "x.toml:2:1: mixer.gate does nothing: mixer.kind is 'attention' (built-in); it matters only where mixer.kind is "
+       "not 'attention'"},
+      {"[mixer]\nkind = \"gla\"\n[model]\nkind = \"encoder\"",
+       "x.toml:2:1: mixer.kind is 'gla' (x.toml:2:1), and model.kind is 'encoder' (x.toml:4:1): a recurrence reads "
+       "tokens in their order, and there is none in blocks with cross attention: choose model.kind = \"decoder\", or "
+       "mixer.kind = \"attention\""},
+      {"[mixer]\nkind = \"retention\"\nconstant.rates = \"lightning\"\ndecay = \"none\"",
+       "x.toml:3:10: mixer.constant.rates does nothing: mixer.decay is 'none' (x.toml:4:1); it matters only where "
+       "mixer.decay is 'constant'"},
+  });
+}
+
 TEST_CASE("[[block.override]] of a stack", "[config]") {
   const std::string two = "[model]\nkind = \"encoder_decoder\"\n";
   check_refusals({

@@ -28,7 +28,7 @@ TEST_CASE("A name that does not exist is refused with the nearest one", "[config
       {"[attention]\n  normaliser = \"softmax\"",
        "x.toml:2:3: [attention] has no option 'normaliser'; did you mean 'normalizer'?"},
       {"sede = 1", "x.toml:1:1: the top level has no option 'sede'; did you mean 'seed'?"},
-      {"heads = 8", "x.toml:1:1: the top level has no option 'heads'; did you mean 'model.heads'?"},
+      {"heads = 8", "x.toml:1:1: the top level has no option 'heads'; did you mean 'model.heads' or 'mixer.heads'?"},
       {"[model]\nprecision = \"float64\"",
        "x.toml:2:1: [model] has no option 'precision'; 'precision' belongs to the top level: write it above the first "
        "[table]"},
@@ -340,7 +340,19 @@ TEST_CASE("[[block.override]] is checked like all else", "[config]") {
   check({
       {"[block]\noverride = 3", "x.toml:2:12: block.override is a list of tables: write [[block.override]]"},
       {"[[block.override]]\nresidual = \"none\"",
-       "x.toml:1:1: [[block.override]] does not say which blocks: give layers, such as layers = [0, 1]"},
+       "x.toml:1:1: [[block.override]] does not say which blocks: give layers, such as layers = [0, 1], or every, such "
+       "as every = 4"},
+      {"[[block.override]]\nevery = 0\nresidual = \"none\"",
+       "x.toml:2:9: [[block.override]] every is the integer 0; it must be a number from 1 to 1024"},
+      {"[[block.override]]\nevery = 2\nlayers = [0]\nresidual = \"none\"",
+       "x.toml:1:1: [[block.override]] has layers, and one of every, from and to: give only one of the two"},
+      {"[[block.override]]\nfrom = 1\nto = 0\nresidual = \"none\"",
+       "x.toml:1:1: [[block.override]] from = 1 is above to = 0"},
+      {"[[block.override]]\nevery = 4\nresidual = \"none\"",
+       "x.toml:1:1: [[block.override]] with from = 0 and every = 4 means no block: model.layers is 2 (built-in), and "
+       "blocks are counted from 0"},
+      {"[[block.override]]\nto = 2\nresidual = \"none\"",
+       "x.toml:1:1: [[block.override]] names block 2, but model.layers is 2 (built-in): blocks are 0 to 1"},
       {"[[block.override]]\nlayers = 1",
        "x.toml:2:10: [[block.override]] layers is the integer 1; it must be the blocks' "
        "numbers, counted from 0, such as layers = [0, 1]"},
@@ -361,13 +373,13 @@ TEST_CASE("[[block.override]] is checked like all else", "[config]") {
       {"[[block.override]]\nlayers = [0]\nattention.scroe = \"dot\"",
        "x.toml:3:11: [attention] has no option 'scroe'; did you mean 'score'?"},
       {"[[block.override]]\nlayers = [0]\nmodel.width = 8",
-       "x.toml:3:1: [[block.override]] has no option 'model'; it has 'layers', 'stack', " +
+       "x.toml:3:1: [[block.override]] has no option 'model'; it has 'layers', 'every', 'from', 'to', 'stack', " +
            [] {
              std::string out;
              for (const Option& o : find_table("block")->options) out += "'" + o.name + "', ";
              return out;
            }() +
-           "'attention', 'position'"},
+           "'mixer', 'attention', 'position'"},
       {"[[block.override]]\nlayers = [0]\nattention.cosine.temperature = 2.0",
        "x.toml:3:18: attention.cosine.temperature does nothing: attention.score is 'scaled_dot' (built-in); it matters "
        "only where attention.score is 'cosine'"},

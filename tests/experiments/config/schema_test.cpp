@@ -110,9 +110,13 @@ TEST_CASE("The JSON Schema allows nothing that does not exist, and refers to not
   CHECK(references > 50);
   CHECK(tables > catalogue().size());
   const json::object& override = schema.at_pointer("/properties/block/properties/override/items").as_object();
-  CHECK(override.at("anyOf") == json::array{{{"required", {"layers"}}}, {{"required", {"stack"}}}});
+  json::array chosen;
+  for (const char* by : {"layers", "every", "from", "to", "stack"})
+    chosen.emplace_back(json::object{{"required", json::array{by}}});
+  CHECK(override.at("anyOf") == chosen);
   CHECK(override.at("properties").as_object().contains("residual"));
   CHECK(override.at("properties").as_object().contains("attention"));
+  CHECK(override.at("properties").as_object().contains("mixer"));
   const json::object& position = override.at("properties").at("position").at("properties").as_object();
   CHECK(position.contains("kind"));
   CHECK(position.contains("rotary"));

@@ -5,6 +5,7 @@
 #define HEED_REAL f64 // finite differences need double precision
 #include "layers/attention/normalizer.hpp"
 #include "layers/exclusions.hpp"
+#include "layers/mixer.hpp"
 #include "layers/variants.hpp"
 #include "tests/experiments/models/model_support.hpp"
 #include "tests/layers/kept_weights.hpp"
@@ -39,6 +40,11 @@ const std::map<std::string, std::vector<std::string>> values_that_fit = {
     {"attention.score_mod", {"2 * tanh(s / 2) - 0.3 * abs(i - j)", "s / (1 + h) + seen / (i + 2)"}},
     {"attention.mask_mod", {"(i + j) % 3 != 1", "i - j < 2 or j < h"}},
     {"block.ffn_width", {"5"}},
+    {"mixer.heads", {"1", "4"}},
+    {"mixer.key_heads", {"1"}},
+    {"mixer.key_width", {"3"}},
+    {"mixer.value_width", {"3"}},
+    {"mixer.convolution", {"2", "3"}},
     {"model.registers", {"1", "2"}},
     {"model.layers", {"1", "3"}},
     {"position.width", {"2"}},
@@ -48,6 +54,10 @@ const std::map<std::string, std::vector<std::string>> needed = {
     {"attention.query_key_norm_over", {"attention.query_key_norm=rms"}},
     {"block.gated_width", {"block.activation=swiglu"}},
     {"block.gate_bias", {"block.connection=highway"}},
+    {"mixer.convolution_bias", {"mixer.convolution=2"}},
+    {"mixer.keys", {"mixer.decay=log_sigmoid"}},
+    {"mixer.write", {"mixer.decay=softplus"}},
+    {"mixer.gate_first", {"mixer.gate=silu", "mixer.output_norm=rms"}},
     {"position.shared", {"position.kind=kerple"}},
     {"position.combine", {"position.kind=sinusoidal", "position.width=2"}},
     {"position.width", {"position.kind=learned", "position.combine=concat"}},
@@ -70,7 +80,7 @@ std::vector<std::string> values_of(const std::string& key) {
   return out;
 }
 
-// Every word of every family of Transformers, and each other option of [attention], [block] and [position].
+// Every word of every family of Transformers, and each other option of [mixer], [attention], [block] and [position].
 std::vector<Choice> all_choices() {
   std::vector<Choice> out;
   std::set<std::string> families;
@@ -90,7 +100,8 @@ std::vector<Choice> all_choices() {
   }
   for (const std::string& key : all_keys()) {
     const std::string table = key.substr(0, key.rfind('.'));
-    const bool counts = table == "attention" || table == "block" || table == "position" || of_models.contains(key);
+    const bool counts = table == "attention" || table == "block" || table == "position" || table == "mixer" ||
+                        of_models.contains(key);
     if (!counts || families.contains(key)) continue;
     Choice choice{key, {}};
     if (key == "attention.parameters") { // tables of the user's own parameters
@@ -179,7 +190,7 @@ void check_passes(TestModel& m) {
   KeptWeights kept;
   Pass observed = m.weights.pass(tape, {.observer = &kept});
   CHECK(distance(read(m.model->logits(observed, batch)), expected) < tolerance);
-  CHECK(!kept.kept.empty());
+  CHECK(kept.kept.empty() == std::ranges::none_of(m.config.layers, has_attention));
 }
 
 void check_future(TestModel& m) {
@@ -235,6 +246,13 @@ void check_decoding(TestModel& m) {
 // The last word of an option's name: "gate" of attention.gate.
 std::string last_word(const std::string& key) { return key.substr(key.rfind('.') + 1); }
 
+bool is_of_mixers(const Choice& choice) { return choice.key.starts_with("mixer."); }
+// Options of attention do nothing in a recurrence.
+bool fit(const Choice& a, const Choice& b) {
+  const auto is_of_attention = [](const Choice& choice) { return choice.key.starts_with("attention."); };
+  return a.key != b.key && !(is_of_mixers(a) && is_of_attention(b)) && !(is_of_mixers(b) && is_of_attention(a));
+}
+
 struct Count {
   int obeyed = 0, refused = 0;
 };
@@ -250,7 +268,10 @@ void try_pair(const Choice& a, const Choice& b, std::uint64_t pair, std::uint64_
   };
   std::vector<std::string> assignments = setup(a);
   for (const std::string& more : setup(b)) assignments.push_back(more);
-  assignments.push_back("model.kind=" + any_of(kinds));
+  const bool has_recurrence = is_of_mixers(a) || is_of_mixers(b);
+  const bool has_kind = a.key == "mixer.kind" || b.key == "mixer.kind";
+  if (has_recurrence && !has_kind) assignments.push_back("mixer.kind=recurrence");
+  assignments.push_back("model.kind=" + (has_recurrence ? "decoder" : any_of(kinds)));
   INFO(listed(assignments));
   std::unique_ptr<TestModel> m;
   try {
@@ -328,7 +349,7 @@ TEST_CASE("pairs of choices from all families obey the laws of models, or are re
   };
   for (std::size_t i = 0; i < choices.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
-      if (choices[i].key != choices[j].key && ++pair % one_in == 0 && (is_wanted(choices[i]) || is_wanted(choices[j])))
+      if (fit(choices[i], choices[j]) && ++pair % one_in == 0 && (is_wanted(choices[i]) || is_wanted(choices[j])))
         for (std::uint64_t t = 0; t < tries; ++t) try_pair(choices[j], choices[i], pair, t, count);
   INFO(count.obeyed << " obeyed, " << count.refused << " refused");
   CHECK(count.obeyed > 2 * count.refused);

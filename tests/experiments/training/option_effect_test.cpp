@@ -37,6 +37,8 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"task.scan.cutoff", {"task.scan.cutoff=10", "train.evaluate_batches=4"}}, // no command has 23 actions
     {"task.scan.split", {"train.evaluate_batches=4"}},
     {"data.bucket", {"train.evaluate_batches=4"}},
+    {"mixer.convolution_bias", {"mixer.convolution=2"}},
+    {"mixer.keys", {"mixer.decay=log_sigmoid"}}, // which decays by channel
     {"recurrent.reach",
      {"recurrent.reach=local_m", "recurrent.window=1"}}, // sequences are shorter than the usual window
     {"recurrent.window", {"recurrent.window=1"}},
@@ -79,6 +81,8 @@ const std::map<std::string, std::vector<Value>> values_to_try = {
     {"attention.prefix", {std::int64_t{3}}},      // every query sees the first position anyway
     {"task.dyck.min_length", {std::int64_t{20}}}, // an even number
     {"task.induction.min_length", {std::int64_t{12}}},
+    {"mixer.key_ratio", {0.5, 2.0}}, // whole widths
+    {"mixer.value_ratio", {0.5, 2.0}},
     {"attention.top_k.k", {std::int64_t{1}, std::int64_t{2}}},
     {"attention.latent.rotary_width", {std::int64_t{2}}},    // pairs of features
     {"position.rotary.original_length", {std::int64_t{64}}}, // the fastest pair rotates more than once
@@ -177,15 +181,20 @@ std::vector<std::string> enabling(const std::string& key, const Config& base) {
       if (met) continue;
       if (d.words[0] == OptionCondition::anything) continue; // also_needed has it
       std::string word = d.words[0];
-      if (d.unless)
-        for (const std::string& w : find_option(d.on)->words)
-          if (std::count(d.words.begin(), d.words.end(), w) == 0) word = w;
+      if (d.unless) {
+        const std::vector<std::string>& words = find_option(d.on)->words;
+        word = *std::ranges::find_if(words, [&](const auto& w) { return std::ranges::count(d.words, w) == 0; });
+      }
       out.push_back(d.on + "=" + word);
     }
   };
   add(add, key);
   if (const auto more = also_needed.find(key); more != also_needed.end())
-    out.insert(out.end(), more->second.begin(), more->second.end());
+    for (const std::string& assignment : more->second) {
+      const std::string option = assignment.substr(0, assignment.find('=') + 1);
+      std::erase_if(out, [&](const std::string& earlier) { return earlier.starts_with(option); });
+      out.push_back(assignment);
+    }
   return out;
 }
 

@@ -1,0 +1,325 @@
+#include "layers/mixers/recurrence.hpp"
+
+#include "autograd/causal_convolution.hpp"
+#include "autograd/linear_recurrence.hpp"
+#include "layers/attention/heads.hpp"
+#include "layers/position/position.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <tuple>
+#include <vector>
+
+namespace heed::HEED_REAL {
+
+namespace {
+
+constexpr Real norm_epsilon = Real(1e-5), length_epsilon = Real(1e-6); // of flash-linear-attention
+
+std::int64_t width_of_head(std::int64_t given, double ratio, const MixerSizes& sizes, std::int64_t heads) {
+  if (given > 0) return given;
+  return std::llround(ratio * static_cast<double>(sizes.width) / static_cast<double>(heads));
+}
+
+std::int64_t features_of(const MixerOptions& options, std::int64_t key_width) {
+  return feature_info(options.feature).output_width(key_width);
+}
+
+bool decays_by_channel(const LayerChoice& choice) {
+  const DecayInfo& decay = decay_info(choice.mixer.decay);
+  return decay.is_by_channel && decay.is_by_channel(choice.decay_options);
+}
+
+// x / sqrt(sum of x^2 + epsilon) over the last axis.
+Tensor of_length_one(const Tensor& x) {
+  const auto width = static_cast<Real>(x.shape[-1]);
+  const Tensor factors = x.tape->make({x.shape[-1]});
+  std::fill_n(factors.data, factors.size(), 1 / std::sqrt(width));
+  return rms_norm(x, factors, length_epsilon / width);
+}
+
+// 1 - exp(g), without loss of digits where g is near 0: exp(g) - 1 = 2 t / (1 - t) with t = tanh(g / 2).
+Tensor complement(const Tensor& log_decay) {
+  const Tensor t = tanh(scale(log_decay, Real(0.5)));
+  return div(scale(t, -2), scale(t, -1, 1));
+}
+
+// x / y with y [..., 1]; 0 where y is 0.
+Tensor divided(const Tensor& x, const Tensor& y) {
+  const Tensor dense = contiguous(y), safe = y.tape->zeros(dense.shape);
+  for (std::int64_t i = 0; i < dense.size(); ++i)
+    if (dense.data[i] == 0) safe.data[i] = 1;
+  return div(x, add(dense, safe));
+}
+
+} // namespace
+
+const FeatureInfo& feature_info(const std::string& name) {
+  return variant_named(features(), name, "[mixer] there is no feature map");
+}
+const DecayInfo& decay_info(const std::string& name) {
+  return variant_named(decays(), name, "[mixer] there is no decay");
+}
+
+RecurrenceWidths recurrence_widths(const MixerOptions& o, const MixerSizes& sizes) {
+  const std::int64_t heads = o.heads ? o.heads : sizes.heads;
+  return {.heads = heads,
+          .key_heads = o.key_heads ? o.key_heads : heads,
+          .key_width = width_of_head(o.key_width, o.key_ratio, sizes, heads),
+          .value_width = width_of_head(o.value_width, o.value_ratio, sizes, heads)};
+}
+
+Refusal wrong_recurrence(const LayerChoice& choice, const MixerSizes& sizes, const ValuesByName& others) {
+  if (Refusal by_choices = excluded(choice, true, others)) return by_choices;
+  const MixerOptions& o = choice.mixer;
+  const RecurrenceWidths widths = recurrence_widths(o, sizes);
+  const auto refused = [](std::string why) { return Refusal{std::move(why), {}}; };
+  for (const auto& [what, given, ratio] :
+       {std::tuple{"key", o.key_width, o.key_ratio}, std::tuple{"value", o.value_width, o.value_ratio}}) {
+    const double width = ratio * static_cast<double>(sizes.width) / static_cast<double>(widths.heads);
+    if (given == 0 && width != std::round(width))
+      return refused(
+          fmt::format("mixer.{0}_ratio is {1}, which gives the {0}s of a head a width of {2}, of {3} heads in "
+                      "a width of {4}: choose another ratio or other mixer.heads, or set mixer.{0}_width",
+                      what, ratio, width, widths.heads, sizes.width));
+  }
+  if (widths.heads % widths.key_heads != 0)
+    return refused(fmt::format("mixer.key_heads is {}, which does not divide the {} heads", widths.key_heads,
+                               widths.heads));
+  const bool by_channel = decays_by_channel(choice);
+  if (by_channel && widths.key_heads != widths.heads)
+    return refused(fmt::format("a decay by channel belongs to the keys of each head, and mixer.key_heads is {} for {} "
+                               "heads: set mixer.key_heads = 0, or decay by head",
+                               widths.key_heads, widths.heads));
+  if (choice.mixer.keys == "complement" && !by_channel)
+    return refused("mixer.keys is 'complement', the part of each channel that decays: choose a decay by channel, such "
+                   "as mixer.decay = \"log_sigmoid\"");
+  if (choice.mixer.write == "step" && !decay_info(choice.mixer.decay).has_step)
+    return refused(fmt::format("mixer.write is 'step', and the decay '{}' has no step: choose mixer.decay = "
+                               "\"softplus\", or mixer.write = \"same\"",
+                               choice.mixer.decay));
+  if (choice.mixer.position == "rotary" && features_of(choice.mixer, widths.key_width) < 2)
+    return refused("mixer.position is 'rotary', which turns pairs of features, and the keys of a head have "
+                   "only one: set mixer.key_width or another mixer.key_ratio, fewer mixer.heads, or "
+                   "mixer.position = \"none\"");
+  return {};
+}
+
+std::unique_ptr<Mixer> make_recurrence(const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes,
+                                       const InitRule& output_init) {
+  return std::make_unique<RecurrentMixer>(scope, choice, sizes, output_init);
+}
+
+/// S [B, heads, K, V], and the last inputs of the convolution, [B, taps - 1, channels].
+class RecurrentMixer::State final : public MixerState {
+public:
+  std::int64_t length() const override { return length_; }
+  void select(std::span<const std::int64_t> parents) override {
+    for (Store* store : {&sums_, &inputs_}) {
+      if (store->numbers.empty()) continue;
+      const std::int64_t each = store->shape.size() / store->shape[0];
+      std::vector<Real> chosen;
+      for (const std::int64_t p : parents)
+        chosen.insert(chosen.end(), store->numbers.begin() + p * each, store->numbers.begin() + (p + 1) * each);
+      store->numbers = std::move(chosen);
+      store->shape[0] = std::ssize(parents);
+    }
+  }
+
+  Tensor sums(Tape& tape) const { return sums_.on(tape); }
+  Tensor inputs(Tape& tape) const { return inputs_.on(tape); }
+  /// After `tokens` more tokens. `inputs` has no tape if there is no convolution.
+  void set(const Tensor& sums, const Tensor& inputs, std::int64_t tokens) {
+    sums_.set(sums);
+    if (inputs.tape) inputs_.set(inputs);
+    length_ += tokens;
+  }
+
+private:
+  // It owns its memory, because tapes may be rewound between steps.
+  struct Store {
+    Shape shape;
+    std::vector<Real> numbers;
+
+    Tensor on(Tape& tape) const { return numbers.empty() ? Tensor{} : tape.copy(numbers.data(), shape); }
+    void set(const Tensor& x) {
+      const Tensor dense = contiguous(x);
+      shape = x.shape;
+      numbers.assign(dense.data, dense.data + dense.size());
+    }
+  };
+  std::int64_t length_ = 0;
+  Store sums_, inputs_;
+};
+
+RecurrentMixer::RecurrentMixer(const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes,
+                               const InitRule& output_init)
+    : options_(choice.mixer), widths_(recurrence_widths(choice.mixer, sizes)), registers_(sizes.registers) {
+  if (const Refusal refused = wrong_recurrence(choice, sizes, {{"model.registers", sizes.registers}}))
+    throw Failed("[mixer] " + refused.why);
+  const MixerOptions& o = options_;
+  const bool has_keys = o.keys == "projected";
+  const std::int64_t features = features_of(o, widths_.key_width);
+  std::vector<std::int64_t> rows{widths_.keys()};
+  if (has_keys) rows.push_back(widths_.keys());
+  rows.push_back(widths_.values());
+  const std::int64_t channels = (has_keys ? 2 : 1) * widths_.keys() + widths_.values();
+  const Fans fans{.in = sizes.width,
+                  .out = widths_.keys(),
+                  .first_numbers = (channels - widths_.values()) * sizes.width,
+                  .second_out = widths_.values()};
+  all_.emplace(scope / "qkv", sizes.width, channels, o.bias, fans);
+  scope.set_parts(all_->weight, rows);
+  if (o.convolution > 0) {
+    const Scope own = scope / "convolution";
+    taps_ = own.filters("weight", {channels, o.convolution});
+    if (o.convolution_bias) taps_bias_ = own.no_decay("bias", {channels}, Init::zeros());
+  }
+  const auto feature = [&](const char* name, std::int64_t heads) {
+    return feature_info(o.feature).make(scope / name, {.heads = heads, .width = widths_.key_width});
+  };
+  query_feature_ = feature("query_feature", widths_.key_heads);
+  if (has_keys) key_feature_ = feature("key_feature", widths_.key_heads);
+  decay_ = decay_info(o.decay).make(scope / "decay",
+                                    {.model_width = sizes.width,
+                                     .heads = widths_.heads,
+                                     .width = features,
+                                     .layer = sizes.layer,
+                                     .layers = sizes.layers},
+                                    choice.decay_options);
+  if (o.position == "rotary") {
+    rotation_ = position_info("rotary").make_relative(scope / "position",
+                                                      {.heads = widths_.key_heads,
+                                                       .query_width = features,
+                                                       .value_width = widths_.value_width,
+                                                       .longest = sizes.longest,
+                                                       .trained = sizes.trained},
+                                                      {});
+    if (registers_ > 0) rotation_ = std::make_shared<SequencePosition>(rotation_, registers_);
+  }
+  if (o.scale.word == "sqrt") scale_ = static_cast<Real>(1 / std::sqrt(static_cast<double>(widths_.key_width)));
+  else if (o.scale.word.empty()) scale_ = static_cast<Real>(o.scale.number);
+  if (o.skip) skip_ = scope.no_decay("skip", {widths_.heads, 1, 1}, Init::constant(1));
+  if (o.output_norm != "none")
+    gain_ = (scope / "norm")
+                .no_decay("weight", {o.output_norm == "rms_head" ? widths_.value_width : widths_.values()},
+                          Init::constant(1));
+  if (o.gate != "none") gate_.emplace(scope / "gate", sizes.width, widths_.values(), o.bias);
+  output_.emplace((scope / "output").starting_with(output_init), widths_.values(), sizes.width, o.bias);
+}
+
+Tensor RecurrentMixer::features_of_heads(Pass& pass, const Tensor& x, const Feature* feature, std::int64_t first,
+                                         Rotated of) const {
+  Tensor y = feature ? (*feature)(pass, x) : x;
+  if (options_.query_key_norm == "l2") y = of_length_one(y);
+  else if (options_.query_key_norm == "sum") y = divided(y, sum(y, -1, true));
+  return rotation_ ? rotation_->rotate(pass, y, first, of) : y;
+}
+
+RecurrentMixer::Inputs RecurrentMixer::inputs(Pass& pass, const Tensor& x, const ConvolutionStart& start) const {
+  const MixerOptions& o = options_;
+  Inputs out;
+  out.projected = (*all_)(pass, x);
+  Tensor all = out.projected;
+  if (taps_) {
+    Tensor bias;
+    if (taps_bias_) bias = pass(*taps_bias_);
+    all = causal_convolution(all, pass(*taps_), taps_bias_ ? &bias : nullptr, start);
+  }
+  if (taps_ || o.activation == "silu") all = silu(all);
+  const std::int64_t keys = widths_.keys();
+  out.decay = (*decay_)(pass, x);
+  out.queries = features_of_heads(pass, split_heads(slice(all, 2, 0, keys), widths_.key_heads), query_feature_.get(),
+                                  start.first, Rotated::queries);
+  if (scale_ != 1) out.queries = scale(out.queries, scale_);
+  const bool has_keys = o.keys == "projected";
+  out.keys = features_of_heads(pass,
+                               has_keys ? split_heads(slice(all, 2, keys, keys), widths_.key_heads)
+                                        : complement(out.decay.log_decay),
+                               key_feature_.get(), start.first, Rotated::keys);
+  out.values = split_heads(slice(all, 2, (has_keys ? 2 : 1) * keys, widths_.values()), widths_.heads);
+  return out;
+}
+
+Tensor RecurrentMixer::summands(const Inputs& inputs, const Tensor& values) const {
+  const Tensor v = options_.write == "step" ? mul(values, inputs.decay.step) : values;
+  if (options_.normalizer == "none") return v;
+  const Tensor ones = v.tape->make({v.shape[0], v.shape[1], v.shape[2], 1});
+  std::fill_n(ones.data, ones.size(), Real{1});
+  return concat({v, ones}, 3);
+}
+
+Tensor RecurrentMixer::quotients(const Tensor& sums) const {
+  if (options_.normalizer == "none") return sums;
+  const std::int64_t width = sums.shape[3] - 1;
+  return divided(slice(sums, 3, 0, width), slice(sums, 3, width, 1));
+}
+
+Tensor RecurrentMixer::sums(Pass& pass, const Inputs& inputs, const Tensor& values, const Mask& mask) const {
+  RecurrenceBounds bounds{.segments = mask.query_segments};
+  const std::int64_t sequences = values.shape[0];
+  if (mask.lengths) {
+    auto* lengths = pass.tape().keep<std::int32_t>(sequences);
+    for (std::int64_t b = 0; b < sequences; ++b) lengths[b] = mask.lengths[b] + static_cast<std::int32_t>(registers_);
+    bounds.lengths = lengths;
+  }
+  return quotients(linear_recurrence({inputs.queries, inputs.keys, summands(inputs, values), inputs.decay.log_decay},
+                                     bounds)
+                       .outputs);
+}
+
+Tensor RecurrentMixer::finish(Pass& pass, const Tensor& x, const Inputs& inputs, const Tensor& of_heads) const {
+  const MixerOptions& o = options_;
+  Tensor y = of_heads; // [B, heads, T, V]
+  if (skip_) y = add(y, mul(inputs.values, pass(*skip_)));
+  Tensor joined = merge_heads(y);
+  const auto gated = [&](const Tensor& of) {
+    const Tensor g = (*gate_)(pass, x);
+    return mul(of, o.gate == "silu" ? silu(g) : sigmoid(g));
+  };
+  const auto normed = [&](const Tensor& of) {
+    if (o.output_norm == "none") return of;
+    if (o.output_norm == "rms") return rms_norm(of, pass(*gain_), norm_epsilon);
+    const Tensor heads = reshape(of, {of.shape[0], of.shape[1], widths_.heads, widths_.value_width});
+    return reshape(rms_norm(heads, pass(*gain_), norm_epsilon), of.shape);
+  };
+  if (gate_ && o.gate_first) joined = normed(gated(joined));
+  else joined = gate_ ? gated(normed(joined)) : normed(joined);
+  return (*output_)(pass, joined);
+}
+
+Tensor RecurrentMixer::operator()(Pass& pass, const Tensor& x, const Mask& mask, Tensor*) const {
+  const Inputs in = inputs(pass, x, {.segments = mask.query_segments});
+  return finish(pass, x, in, sums(pass, in, in.values, mask));
+}
+
+Tensor RecurrentMixer::weights(Pass& pass, const Tensor& x, const Mask& mask) const {
+  const Inputs in = inputs(pass, x, {.segments = mask.query_segments});
+  // Values of which each shows one token: the results are the weights.
+  const std::int64_t tokens = x.shape[1];
+  const Tensor each = pass.tape().zeros({x.shape[0], widths_.heads, tokens, tokens});
+  for (std::int64_t i = 0; i < each.size(); i += tokens) each.data[i + i / tokens % tokens] = 1;
+  return sums(pass, in, each, mask);
+}
+
+Tensor RecurrentMixer::step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<MixerState>& past,
+                            Tensor*) const {
+  if (!past) past = std::make_unique<State>();
+  auto& state = dynamic_cast<State&>(*past);
+  const std::int64_t first = state.length(), n = x.shape[1], before = options_.convolution - 1;
+  const Inputs in = inputs(pass, x, {state.inputs(pass.tape()), mask.query_segments, first});
+  const LinearRecurrenceResult result = linear_recurrence({in.queries, in.keys, summands(in, in.values),
+                                                           in.decay.log_decay, state.sums(pass.tape())},
+                                                          {.segments = mask.query_segments, .first = first}, true);
+  Tensor last;
+  if (before > 0) {
+    const Tensor earlier = first > 0 ? state.inputs(pass.tape())
+                                     : pass.tape().zeros({x.shape[0], before, in.projected.shape[2]});
+    last = slice(concat({earlier, in.projected}, 1), 1, n, before);
+  }
+  state.set(result.state, last, n);
+  return finish(pass, x, in, quotients(result.outputs));
+}
+
+} // namespace heed::HEED_REAL

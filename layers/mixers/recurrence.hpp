@@ -1,0 +1,83 @@
+// A sequence mixer with a matrix of state for each head, as linear attention, retention, GLA, HGRN2 and Mamba-2 have
+// it. The options of [mixer] say what it is made of.
+#pragma once
+
+#include "autograd/causal_convolution.hpp"
+#include "layers/linear.hpp"
+#include "layers/mixer.hpp"
+#include "layers/mixers/decay.hpp"
+#include "layers/mixers/feature.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace heed::HEED_REAL {
+
+/// The sizes of a recurrence, worked out from [mixer] and the block's.
+struct RecurrenceWidths {
+  std::int64_t heads = 1, key_heads = 1; ///< of states; of queries and keys, which equal groups of heads share
+  std::int64_t key_width = 0, value_width = 0;
+
+  std::int64_t keys() const { return key_heads * key_width; }
+  std::int64_t values() const { return heads * value_width; }
+};
+/// There is no `wrong_recurrence` of these.
+RecurrenceWidths recurrence_widths(const MixerOptions& options, const MixerSizes& sizes);
+/// Why there is no recurrence with these choices and sizes.
+Refusal wrong_recurrence(const LayerChoice& choice, const MixerSizes& sizes, const ValuesByName& others);
+
+/// For the records of kinds of recurrence, which only choose options: `make`, and the options that recurrences do not
+/// have.
+std::unique_ptr<Mixer> make_recurrence(const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes,
+                                       const InitRule& output_init);
+inline std::vector<std::string> recurrences_disable() { return {"attention"}; }
+
+/// For each head, a state S [K, V] is carried from token to token (autograd/linear_recurrence.hpp):
+///   S_t = Diag(exp(g_t)) S_(t-1) + k_t v_t^T     o_t = S_t^T q_t
+/// From x [B, T, width]: q, k, v = W x, each [heads, width of a head]; then a causal convolution along the tokens with
+/// SiLU, or SiLU alone; then, for queries and keys, a feature map, a norm and a rotation by the position; g by the
+/// decay (mixers/decay.hpp). From o: the division by q . (sum of keys), a skip D v_t, an output gate, a norm, and W_o.
+class RecurrentMixer final : public Mixer {
+public:
+  RecurrentMixer(const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes, const InitRule& output_init);
+
+  Tensor operator()(Pass& pass, const Tensor& x, const Mask& mask, Tensor* first_values) const override;
+  Tensor step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<MixerState>& past,
+              Tensor* first_values) const override;
+  bool serves_steps() const override { return true; }
+  /// The weights of all pairs of tokens, without a gradient: o_i is the sum over j of weights_ij v_j, before skip, gate
+  /// and norm. [B, heads, T, T], 0 for later tokens; they may be negative.
+  Tensor weights(Pass& pass, const Tensor& x, const Mask& mask) const;
+
+private:
+  class State;
+  // What the maps make of the tokens, [B, T, ...].
+  struct Inputs {
+    Tensor projected;             // queries, keys and values side by side, before the convolution
+    Tensor queries, keys, values; // [B, heads, T, width]
+    Decayed decay;
+  };
+  // `start`: what is before the first token, whose position counts registers.
+  Inputs inputs(Pass& pass, const Tensor& x, const ConvolutionStart& start) const;
+  // Null: no feature map.
+  Tensor features_of_heads(Pass& pass, const Tensor& x, const Feature* feature, std::int64_t first, Rotated of) const;
+  // The values that the recurrence sums, made of these; the quotients of its sums; and the results.
+  Tensor summands(const Inputs& inputs, const Tensor& values) const;
+  Tensor quotients(const Tensor& sums) const;
+  Tensor sums(Pass& pass, const Inputs& inputs, const Tensor& values, const Mask& mask) const;
+  Tensor finish(Pass& pass, const Tensor& x, const Inputs& inputs, const Tensor& of_heads) const;
+
+  MixerOptions options_;
+  RecurrenceWidths widths_;
+  std::int64_t registers_;
+  std::optional<Linear> all_, gate_, output_; // named `qkv`, `gate` and `output`
+  std::optional<ParameterId> taps_, taps_bias_, skip_, gain_;
+  std::unique_ptr<Feature> query_feature_, key_feature_;
+  std::unique_ptr<Decay> decay_;
+  std::shared_ptr<const RelativePosition> rotation_;
+  Real scale_ = 1;
+};
+
+} // namespace heed::HEED_REAL
