@@ -270,13 +270,12 @@ void add_data(Commands& commands) {
       [](Command& command, DataArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.add("--examples", arguments.examples, "number of examples to show [3]").within(0, 1000);
-        command.add("--split", arguments.split, "the split of the examples: train, validation or test [train]")
-            .one_of({"train", "validation", "test"})
-            .value_name("SPLIT");
+        command.add("--split SPLIT", arguments.split, "the split of the examples: train, validation or test [train]")
+            .one_of({"train", "validation", "test"});
         command.add_flag("--all", arguments.all, "write only the examples of the split, all of them, as TSV");
-        command.add("--batches", arguments.batches, "write only the sequences of the first N training steps, as TSV")
-            .within(1, 1'000'000'000)
-            .value_name("STEPS");
+        command
+            .add("--batches STEPS", arguments.batches, "write only the sequences of the first N training steps, as TSV")
+            .within(1, 1'000'000'000);
         command.add_flag("--vocabulary", arguments.vocabulary, "write only all tokens, as JSON");
       },
       data);

@@ -112,14 +112,13 @@ void add_export(Commands& commands) {
           "the run's arm in its most recent sweep, the run's seed and its ID. The paths of the files are printed.\n"
           "Checkpoints need no export: PyTorch's safetensors opens them.",
       [](Command& command, ExportArguments& arguments) {
-        command.add("RUN", arguments.runs, "a filter; only runs that match it [all]").value_name("");
-        command.add("--to", arguments.to, fmt::format("the format: {}", fmt::join(export_format_names(), ", ")))
+        command.add("RUN", arguments.runs, "a filter; only runs that match it [all]");
+        command.add("--to FORMAT", arguments.to, fmt::format("the format: {}", fmt::join(export_format_names(), ", ")))
             .required()
-            .one_of(export_format_names())
-            .value_name("FORMAT");
-        command.add("--into", arguments.into, "the folder to write to [OUT/exports/FORMAT]").value_name("FOLDER");
-        command.add("--where", arguments.where, "which runs").value_name("EXPR");
-        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
+            .one_of(export_format_names());
+        command.add("--into FOLDER", arguments.into, "the folder to write to [OUT/exports/FORMAT]");
+        command.add("--where EXPR", arguments.where, "which runs");
+        command.add("--out FOLDER", arguments.out, "the folder with the runs [runs]");
       },
       do_export);
 }

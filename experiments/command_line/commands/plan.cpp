@@ -242,7 +242,7 @@ void add_plan(Commands& commands) {
       "To measure the time, a few steps of each arm are trained.",
       [](Command& command, PlanArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
-        command.add("--out", arguments.out, "the folder whose finished runs count as done [runs]").value_name("FOLDER");
+        command.add("--out FOLDER", arguments.out, "the folder whose finished runs count as done [runs]");
         command.add("--jobs", arguments.jobs, "run at most N at the same time [as the machine allows]").within(1, 4096);
         command.add("--threads", arguments.threads, "threads of each run [1, more if there are fewer runs than cores]")
             .within(1, 4096);
@@ -253,10 +253,8 @@ void add_plan(Commands& commands) {
             .within(0.01, 1000.0);
         command.add_flag("--no-probe", arguments.no_probe, "do not measure the time");
         add_result_options(command, arguments.result, {"terminal", "json", "csv"});
-        command
-            .add("--register", arguments.record,
-                 "only write the plan, its hash and the current time to a new file, for a preregistration")
-            .value_name("FILE");
+        command.add("--register FILE", arguments.record,
+                    "only write the plan, its hash and the current time to a new file, for a preregistration");
       },
       plan);
 }

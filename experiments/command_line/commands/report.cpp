@@ -160,11 +160,10 @@ void add_report(Commands& commands) {
       "figure as a picture: NAME.svg, or --output FILE, which ends in .svg, .pdf or .png.",
       [](Command& command, ReportArguments& arguments) {
         add_output_folder(command, arguments.out);
-        command.add("--sweep", arguments.sweep, "the sweep [the latest]").value_name("NAME");
+        command.add("--sweep NAME", arguments.sweep, "the sweep [the latest]");
         add_result_options(command, arguments.result, report_format_names());
         add_notes(command, arguments.notes);
-        command.add("--figure", arguments.figure, "one figure only: differences, val-loss-by-step, ...")
-            .value_name("NAME");
+        command.add("--figure NAME", arguments.figure, "one figure only: differences, val-loss-by-step, ...");
         command.add_flag("--schema", arguments.schema, "print the JSON Schema of the format json, of any report");
         command.add_flag("--dark", arguments.dark, "with --figure: on dark paper");
       },

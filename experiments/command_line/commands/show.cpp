@@ -172,10 +172,9 @@ void add_show(Commands& commands) {
       [](Command& command, ShowArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.argument("CONFIG").description("the TOML file, or a run: its path, or a unique beginning of its ID");
-        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
-        command.add("--diff-from", arguments.diff_from, "show only differences from: defaults, reference")
-            .one_of({"defaults", "reference"})
-            .value_name("WHAT");
+        command.add("--out FOLDER", arguments.out, "the folder with the runs [runs]");
+        command.add("--diff-from WHAT", arguments.diff_from, "show only differences from: defaults, reference")
+            .one_of({"defaults", "reference"});
       },
       show);
 }
