@@ -8,7 +8,6 @@
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
 
-#include <algorithm>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
