@@ -52,9 +52,9 @@ public:
   explicit Command(CLI::App* app) : app_(app) {}
 
   /// Binds `value` to an option ("--out FOLDER": its name and the placeholder of its value in the help) or, without
-  /// dashes, to a positional argument ("RUN"). `value` must outlive the parsing of the command line. It is unchanged if the argument is not given. Values are strings, numbers,
-  /// std::optional of these (empty if the argument is not given), and lists of these: the types for which
-  /// command_line.cpp instantiates this template.
+  /// dashes, to a positional argument ("RUN"). `value` must outlive the parsing of the command line. It is unchanged if
+  /// the argument is not given. Values are strings, numbers, std::optional of these (empty if the argument is not
+  /// given), and lists of these: the types for which command_line.cpp instantiates this template.
   template <class Value> Argument add(const std::string& name, Value& value, const std::string& meaning);
   /// A flag without a value: `value` is true if it is given.
   Argument add_flag(const std::string& name, bool& value, const std::string& meaning);

@@ -9,6 +9,7 @@
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/style.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/system/user_file.hpp"
 #include "experiments/training/attention_example.hpp"
 
@@ -125,11 +126,7 @@ const char* shade_of(double weight) {
 }
 
 /// The text on one line: a symbol replaces line ends.
-std::string one_line(const std::string& text) {
-  std::string out;
-  for (const char c : text) out += c == '\n' ? "⏎" : c == '\t' ? "⇥" : std::string(1, c);
-  return out;
-}
+std::string one_line(const std::string& text) { return replaced(text, {{'\n', "⏎"}, {'\t', "⇥"}}); }
 
 /// A token as visible text, also if it is blank or empty.
 std::string visible(const std::string& token) {

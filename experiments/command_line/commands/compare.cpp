@@ -6,10 +6,10 @@
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <fmt/ranges.h>
 #include <iostream>
 #include <limits>
 #include <system_error>
@@ -39,12 +39,6 @@ const std::vector<CompareFormat>& compare_formats() {
       {"latex", ".tex", render_latex},   {"csv", ".csv", render_csv},    {"json", ".json", compared_as_json},
       {"text", ".txt", compared_as_text}};
   return all;
-}
-
-std::vector<std::string> compare_format_names() {
-  std::vector<std::string> names;
-  for (const CompareFormat& format : compare_formats()) names.push_back(format.name);
-  return names;
 }
 
 /// All of standard input, which may be a pipe or a device that never ends.
@@ -166,7 +160,7 @@ void add_compare(Commands& commands) {
             .one_of({"float32", "float64"});
         command.add("--name TEXT", question.name, "the report's title [FILE]");
         command.add("--question TEXT", question.question, "the question, for readers");
-        add_result_options(command, arguments.result, compare_format_names());
+        add_result_options(command, arguments.result, names_of(compare_formats()));
         command.argument("--output").description("the file to write [FILE-report.ENDING]; -: standard output");
         command.argument("--force").description("replace the file also if it is no report of Heed's");
         add_notes(command, arguments.notes);

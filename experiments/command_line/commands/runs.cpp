@@ -44,8 +44,7 @@ std::string runs_json(const FoundRuns& found, bool with_nulls) {
 }
 
 std::string runs_csv(const FoundRuns& found) {
-  std::vector<std::string> cells;
-  for (const IndexField& column : found.columns) cells.push_back(column.name);
+  std::vector<std::string> cells = names_of(found.columns);
   std::string out = sheet_line(cells);
   for (const auto& row : found.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) cells[i] = as_csv(row[i], found.columns[i]);
