@@ -100,6 +100,10 @@ def say(text: str = ""):
     print(text, flush=True)
 
 
+def say_table(header: list[str], rows: list[list[str]]):
+    say("\n" + tables.table(header, rows))
+
+
 def progress(text: str = ""):
     """A line that is drawn again, where there is a terminal; with no text it goes."""
     if sys.stderr.isatty():
@@ -119,6 +123,11 @@ def best(*peers: dict | None) -> dict | None:
 
 def cell(result: dict | None, kind=tables.milliseconds, key: str = "milliseconds") -> str:
     return "failed" if result and "error" in result else kind(result.get(key) if result else None)
+
+
+def with_memory(result: dict | None) -> list[str]:
+    """The cells of its time and its memory."""
+    return [cell(result), cell(result, tables.megabytes, "peak_bytes")]
 
 
 def on_threads(name: str, threads: int) -> str:

@@ -133,6 +133,7 @@ template <class Owner, class Member> struct BoundOption {
   // clang-format off
   BoundOption&& at_least(double v) && { option.minimum = v; return std::move(*this); }
   BoundOption&& at_most(double v) && { option.maximum = v; return std::move(*this); }
+  BoundOption&& between(double low, double high) && { return std::move(*this).at_least(low).at_most(high); }
   BoundOption&& above(double v) && { option.minimum = v; option.minimum_excluded = true; return std::move(*this); }
   BoundOption&& below(double v) && { option.maximum = v; option.maximum_excluded = true; return std::move(*this); }
   BoundOption&& unit(std::string_view u) && { detail::set_text(option.unit, u); return std::move(*this); }

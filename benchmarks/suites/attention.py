@@ -4,7 +4,7 @@ import json
 
 import tables
 from rounds import Failure, Subject
-from shared import Tools, alone, best, cell, in_turns, progress, ratio, say
+from shared import Tools, alone, best, cell, in_turns, progress, ratio, say, say_table, with_memory
 
 SCORES = ["dot", "scaled_dot", "cosine", "multiplicative", "additive"]
 
@@ -36,9 +36,8 @@ def measure(tools: Tools) -> list[dict]:
         finally:
             if peer:
                 peer.close()
-        say()
-        say(tables.table([f"{threads} thread{'s' * (threads > 1)}", "Heed ms", "MB", "eager ms", "MB", "compiled ms",
-                          "to best"], rows))
+        say_table([f"{threads} thread{'s' * (threads > 1)}", "Heed ms", "MB", "eager ms", "MB", "compiled ms",
+                   "to best"], rows)
     return records + long_rows(tools) + formula_rows(tools) + rule_rows(tools)
 
 
@@ -70,17 +69,14 @@ def formula_rows(tools: Tools) -> list[dict]:
                                         seconds=0.15, enough=10)
                     records.append({**case, "formula": formula, "without": without, "threads": 1, **turns})
                     eager = turns.get("eager")
-                    rows.append([f"{name}, {score}, T = {length}", cell(turns["heed"]),
-                                 cell(turns["heed"], tables.megabytes, "peak_bytes"),
-                                 tables.times(ratio(turns["heed"], turns["without"])), cell(eager),
-                                 cell(eager, tables.megabytes, "peak_bytes"),
+                    rows.append([f"{name}, {score}, T = {length}", *with_memory(turns["heed"]),
+                                 tables.times(ratio(turns["heed"], turns["without"])), *with_memory(eager),
                                  tables.times(ratio(eager, turns["heed"]) if eager else None)])
     finally:
         if peer:
             peer.close()
-    say()
-    say(tables.table(["by formula, 1 x 4 x T x 32, causal, 1 thread", "Heed ms", "MB", "to without", "eager ms", "MB",
-                      "eager to Heed"], rows))
+    say_table(["by formula, 1 x 4 x T x 32, causal, 1 thread", "Heed ms", "MB", "to without", "eager ms", "MB",
+               "eager to Heed"], rows)
     return records
 
 
@@ -103,9 +99,8 @@ def long_rows(tools: Tools) -> list[dict]:
         times_at = [r["heed"]["milliseconds"] for r in records[-len(lengths):]]
         rows.append([name, *(tables.megabytes(b) for b in bytes_at), tables.times(bytes_at[-1] / bytes_at[0]),
                      *(tables.milliseconds(t) for t in times_at)])
-    say()
-    say(tables.table(["1 x 4 x T x 32, causal, 1 thread", *(f"MB, T = {n}" for n in lengths), "grows",
-                      *(f"ms, T = {n}" for n in lengths)], rows))
+    say_table(["1 x 4 x T x 32, causal, 1 thread", *(f"MB, T = {n}" for n in lengths), "grows",
+               *(f"ms, T = {n}" for n in lengths)], rows)
     return records
 
 
@@ -135,9 +130,8 @@ def rule_rows(tools: Tools) -> list[dict]:
             records.append({**case, "overrides": overrides, "threads": 1, **turns})
             row += [cell(turns["this"]), tables.times(ratio(turns["this"], turns["softmax"]))]
         rows.append(row)
-    say()
-    say(tables.table(["1 x 4 x T x 32, causal, 1 thread", "scaled_dot 512, ms", "to softmax", "2048, ms", "to softmax",
-                      "additive 512, ms", "to softmax"], rows))
+    say_table(["1 x 4 x T x 32, causal, 1 thread", "scaled_dot 512, ms", "to softmax", "2048, ms", "to softmax",
+               "additive 512, ms", "to softmax"], rows)
     return records
 
 
@@ -154,9 +148,8 @@ def attention_peer(tools: Tools, threads: int) -> Subject | None:
 def attention_row(record: dict) -> list[str]:
     heed, eager, compiled = (record.get(key) for key in ("heed", "eager", "compiled"))
     shape = f"{record['batch']} x {record['heads']} x {record['length']} x {record['width']}"
-    return [f"{record['score']}, {shape}, {'causal' if record['causal'] else 'full'}", cell(heed),
-            cell(heed, tables.megabytes, "peak_bytes"), cell(eager), cell(eager, tables.megabytes, "peak_bytes"),
-            cell(compiled), tables.times((best(eager, compiled) or {}).get("times_heed"))]
+    return [f"{record['score']}, {shape}, {'causal' if record['causal'] else 'full'}", *with_memory(heed),
+            *with_memory(eager), cell(compiled), tables.times((best(eager, compiled) or {}).get("times_heed"))]
 
 
 def words_of(case: dict, threads: int) -> list:

@@ -3,7 +3,7 @@
 import dataclasses
 
 import tables
-from shared import SIZES, Size, Tools, beside_both, best, cell, on_threads, ratio, say
+from shared import SIZES, Size, Tools, beside_both, best, cell, on_threads, ratio, say, say_table, with_memory
 
 EVALUATED = {"M": SIZES["M"], "block 1024": Size(4, 128, 4, 1024, 4)}
 
@@ -17,12 +17,9 @@ def measure(tools: Tools) -> list[dict]:
             record = one(tools, name, threads)
             records.append(record)
             eager, compiled, heed = (record.get(key) for key in ("eager", "compiled", "heed"))
-            rows.append([on_threads(name, threads), cell(heed),
-                         cell(heed, tables.megabytes, "peak_bytes"), cell(eager),
-                         cell(eager, tables.megabytes, "peak_bytes"), cell(compiled),
+            rows.append([on_threads(name, threads), *with_memory(heed), *with_memory(eager), cell(compiled),
                          tables.times(ratio(best(eager, compiled), heed))])
-    say()
-    say(tables.table(["evaluation", "Heed ms", "MB", "eager ms", "MB", "compiled ms", "to best"], rows))
+    say_table(["evaluation", "Heed ms", "MB", "eager ms", "MB", "compiled ms", "to best"], rows)
     return records
 
 

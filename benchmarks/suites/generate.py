@@ -3,7 +3,7 @@
 import dataclasses
 
 import tables
-from shared import Size, Tools, cell, in_turns, progress, ratio, say
+from shared import Size, Tools, cell, in_turns, progress, ratio, say, say_table
 
 GENERATING = {"4 x 128": Size(4, 128, 4, 1024, 2), "6 x 384": Size(6, 384, 6, 1024, 2)}
 # A prompt's tokens, and how many are generated after it; a prompt's last token is the first that is asked for more.
@@ -22,8 +22,7 @@ def measure(tools: Tools) -> list[dict]:
         what = f"{tokens} tokens" if tokens > 1 else f"a prompt of {prompt}"
         rows.append([f"{record['size']}, {what}", cell(heed), f"{1000 * each / heed['milliseconds']:.0f}", cell(eager),
                      tables.times(ratio(eager, heed))])
-    say()
-    say(tables.table(["generation", "Heed ms", "tokens/s", "eager ms", "to eager"], rows))
+    say_table(["generation", "Heed ms", "tokens/s", "eager ms", "to eager"], rows)
     return found
 
 

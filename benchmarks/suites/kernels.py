@@ -3,9 +3,8 @@
 import json
 import subprocess
 
-import tables
 from rounds import Failure
-from shared import Tools, progress, say
+from shared import Tools, progress, say, say_table
 
 
 def measure(tools: Tools) -> dict | None:
@@ -26,6 +25,5 @@ def measure(tools: Tools) -> dict | None:
         rate = f"{gflops / 1e9:.1f} GFLOP/s" if gflops else f"{bandwidth / 1e9:.1f} GB/s" if bandwidth else \
             f"{1e9 / b['elements']:.2f} ns an element" if b.get("elements") else ""
         rows.append([b["name"], f"{b['cpu_time'] / 1e3:.1f}", rate])
-    say()
-    say(tables.table(["kernel", "microseconds", "rate"], rows))
+    say_table(["kernel", "microseconds", "rate"], rows)
     return result

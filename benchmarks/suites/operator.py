@@ -5,7 +5,7 @@ import json
 
 import tables
 from rounds import Failure, Subject, take_turns
-from shared import SERVE, Tools, best, cell, progress, ratio, say
+from shared import SERVE, Tools, best, cell, progress, ratio, say, say_table, with_memory
 
 WAYS = {"heed.torch": {"compiled": False, "operator": True}, "eager": {"compiled": False},
         "compiled": {"compiled": True}}
@@ -33,9 +33,8 @@ def measure(tools: Tools) -> list[dict]:
                         return records
                     records.append({**case, "threads": threads, **results})
                     rows.append(row_of(case, results))
-        say()
-        say(tables.table([f"{threads} thread{'s' * (threads > 1)}", "heed.torch ms", "MB", "eager ms", "MB", "to eager",
-                          "compiled ms", "to compiled"], rows))
+        say_table([f"{threads} thread{'s' * (threads > 1)}", "heed.torch ms", "MB", "eager ms", "MB", "to eager",
+                   "compiled ms", "to compiled"], rows)
     return records
 
 
@@ -64,6 +63,5 @@ def one_case(tools: Tools, case: dict, threads: int) -> dict | None:
 def row_of(case: dict, results: dict) -> list[str]:
     heed, eager, compiled = (results.get(way) for way in WAYS)
     shape = f"{case['batch']} x {case['heads']} x {case['length']} x {case['width']}"
-    return [f"{case['score']}, {shape}, {'causal' if case['causal'] else 'full'}", cell(heed),
-            cell(heed, tables.megabytes, "peak_bytes"), cell(eager), cell(eager, tables.megabytes, "peak_bytes"),
-            tables.times(ratio(best(eager), heed)), cell(compiled), tables.times(ratio(best(compiled), heed))]
+    return [f"{case['score']}, {shape}, {'causal' if case['causal'] else 'full'}", *with_memory(heed),
+            *with_memory(eager), tables.times(ratio(best(eager), heed)), cell(compiled), tables.times(ratio(best(compiled), heed))]

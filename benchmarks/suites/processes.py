@@ -8,8 +8,7 @@ import shutil
 import statistics
 import tempfile
 
-import tables
-from shared import SIZES, Size, Tools, progress, say, taken, write_recipe
+from shared import SIZES, Size, Tools, progress, say, say_table, taken, write_recipe
 
 # Steps that take some seconds on a slow machine; the first half is not counted.
 STEPS_OF_RUN = {"S": 1000, "M": 400, "L": 40}
@@ -42,11 +41,10 @@ def steps_by_way(tools: Tools, ways: dict[str, tuple[list[str], list[str]]]) -> 
             milliseconds = {way: 1e3 * statistics.median(values) for way, values in seconds.items()}
             results.append({"size": name, **dataclasses.asdict(size), "milliseconds": milliseconds, "seconds": seconds})
     first, *others = ways
-    say()
-    say(tables.table(["step", *(f"{way}, ms" for way in ways), *(f"{way}: ratio" for way in others)],
-                     [[result["size"], *(f"{result['milliseconds'][way]:.2f}" for way in ways),
-                       *(f"{result['milliseconds'][way] / result['milliseconds'][first]:.2f}" for way in others)]
-                      for result in results]))
+    say_table(["step", *(f"{way}, ms" for way in ways), *(f"{way}: ratio" for way in others)],
+              [[result["size"], *(f"{result['milliseconds'][way]:.2f}" for way in ways),
+                *(f"{result['milliseconds'][way] / result['milliseconds'][first]:.2f}" for way in others)]
+               for result in results])
     return results
 
 

@@ -1,7 +1,7 @@
 """Recurrent decoders with attention, step by step, against Heed's own kernel on the same pairs, and PyTorch."""
 
 import tables
-from shared import Tools, cell, in_turns, progress, ratio, say
+from shared import Tools, cell, in_turns, progress, ratio, say, say_table
 
 # Attentions, each with its authors' score, at widths and lengths, with 32 sequences: what it is called here and by the
 # peer, and the options that make it.
@@ -18,11 +18,10 @@ def measure(tools: Tools) -> list[dict]:
     say("the same queries, keys and values at once. `own` is what attention to the whole source adds to `of one`, in times")
     say("of `pairs`.")
     found = records(tools)
-    say()
-    say(tables.table(["decoder", "Heed ms", "of one", "pairs", "own", "eager ms", "to eager"],
-                     [[f"{r['attention']}, {r['score']}, width {r['width']}, length {r['length']}", cell(r["heed"]),
-                       cell(r["of_one"]), cell(r["pairs"]), tables.times(r["own"]), cell(r.get("eager")),
-                       tables.times(ratio(r.get("eager"), r["heed"]))] for r in found]))
+    say_table(["decoder", "Heed ms", "of one", "pairs", "own", "eager ms", "to eager"],
+              [[f"{r['attention']}, {r['score']}, width {r['width']}, length {r['length']}", cell(r["heed"]),
+                cell(r["of_one"]), cell(r["pairs"]), tables.times(r["own"]), cell(r.get("eager")),
+                tables.times(ratio(r.get("eager"), r["heed"]))] for r in found])
     return found
 
 

@@ -7,7 +7,7 @@ import tempfile
 
 import tables
 from shared import (ODD, RECIPE, SIZES, Size, Tools, alone, beside_both, best, cell, in_turns, on_threads, progress,
-                    ratio, say)
+                    ratio, say, say_table)
 
 
 # An encoder-decoder of nanoGPT's recipe: so many blocks in either stack, and so many pairs of sentences in a batch, each
@@ -35,9 +35,8 @@ def measure(tools: Tools) -> list[dict]:
                      f"{record['gflops']:.0f}", f"{record['peak_gflops']:.0f}", tables.percent(record["of_peak"]),
                      cell(eager), cell(compiled), tables.times(ratio(eager, heed)),
                      tables.times(ratio(best(eager, compiled), heed))])
-    say()
-    say(tables.table(["step", "Heed ms", "GFLOP/s", "peak", "of peak", "eager ms", "compiled ms", "to eager",
-                      "to best"], rows))
+    say_table(["step", "Heed ms", "GFLOP/s", "peak", "of peak", "eager ms", "compiled ms", "to eager",
+               "to best"], rows)
     say(f"The peak is {records[0]['peak']['what']}.")
     records += odd_sizes(tools, records)
     for name in (*SIZES, "translation"):

@@ -1,7 +1,7 @@
 """What streams against the same composed of operations."""
 
 import tables
-from shared import Tools, cell, in_turns, progress, ratio, say
+from shared import Tools, cell, in_turns, progress, ratio, say, say_table, with_memory
 
 COMPOSED = {"64 queries": 64, "an entry": None}  # at a time; None: all of the length
 
@@ -23,11 +23,10 @@ def measure(tools: Tools) -> list[dict]:
                 _, turns = in_turns(tools, name, ours, needed=(), seconds=0.15)
                 records.append({"score": score, "overrides": overrides, "batch": batch, "length": length,
                                 "mask": mask, **turns})
-                row = [name, cell(turns["streams"]), cell(turns["streams"], tables.megabytes, "peak_bytes")]
+                row = [name, *with_memory(turns["streams"])]
                 for way in COMPOSED:
                     row += [tables.times(ratio(turns[way], turns["streams"])),
                             cell(turns[way], tables.megabytes, "peak_bytes")]
                 rows.append(row)
-    say()
-    say(tables.table(["", "streams, ms", "MB", *(word for way in COMPOSED for word in (f"to {way}", "MB"))], rows))
+    say_table(["", "streams, ms", "MB", *(word for way in COMPOSED for word in (f"to {way}", "MB"))], rows)
     return records

@@ -10,7 +10,7 @@ import time
 
 import tables
 from rounds import Failure
-from shared import SIZES, TRAIN, Size, Tools, progress, say, taken, write_recipe
+from shared import SIZES, TRAIN, Size, Tools, progress, say, say_table, taken, write_recipe
 
 RUNS, STEPS = 20, 200
 
@@ -40,8 +40,7 @@ def measure(tools: Tools) -> dict:
     medians = {name: statistics.median(values) for name, values in seconds.items() if values}
     rows = [["Heed" if name == "heed" else f"PyTorch, {name}", f"{value:.1f}",
              "" if name == "heed" else tables.times(value / medians["heed"])] for name, value in medians.items()]
-    say()
-    say(tables.table(["sweep", "seconds", "to Heed"], rows))
+    say_table(["sweep", "seconds", "to Heed"], rows)
     say(f"heed --version takes {1e3 * statistics.median(starts):.1f} ms")
     return {"runs": RUNS, "steps": STEPS, **dataclasses.asdict(size), "seconds": seconds,
             "start_milliseconds": 1e3 * statistics.median(starts)}

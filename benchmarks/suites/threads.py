@@ -3,7 +3,7 @@
 import os
 
 import tables
-from shared import SIZES, Tools, cell, in_turns, on_threads, progress, ratio, say
+from shared import SIZES, Tools, cell, in_turns, on_threads, progress, ratio, say, say_table
 from suites.steps import beside_peak
 
 
@@ -28,8 +28,7 @@ def measure(tools: Tools) -> list[dict]:
                          f"{record['gflops']:.0f}", tables.percent(record["of_peak"]), tables.times(record["scales"]),
                          tables.times(record["peak_scales"]), cell(record.get("eager")),
                          tables.times(ratio(record.get("eager"), record["heed"]))])
-    say()
-    say(tables.table(["step", "Heed ms", "GFLOP/s", "of peak", "scales", "peak scales", "eager ms", "to eager"], rows))
+    say_table(["step", "Heed ms", "GFLOP/s", "of peak", "scales", "peak scales", "eager ms", "to eager"], rows)
     say(f"The peak is {records[0]['peak']['what']}.")
     return records
 

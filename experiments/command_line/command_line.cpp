@@ -184,7 +184,6 @@ int read_and_do(const std::vector<std::string>& arguments, Console& console) {
 } // namespace
 
 Argument Argument::required() { return option_->required(), *this; }
-Argument Argument::value_name(const std::string& name) { return option_->type_name(name), *this; }
 Argument Argument::description(const std::string& text) { return option_->description(text), *this; }
 
 Argument Argument::one_of(const std::vector<std::string>& words) {
@@ -193,7 +192,8 @@ Argument Argument::one_of(const std::vector<std::string>& words) {
 }
 
 Argument Argument::within_integers(std::int64_t low, std::int64_t high) {
-  return option_->check(CLI::Range(low, high).description(""))->type_name("N"), *this;
+  option_->check(CLI::Range(low, high).description(""));
+  return has_placeholder_ ? *this : Argument(option_->type_name("N"));
 }
 
 Argument Argument::within(double low, double high) {
@@ -202,7 +202,8 @@ Argument Argument::within(double low, double high) {
     const bool none = std::isnan(std::strtod(text.c_str(), nullptr));
     return none ? fmt::format("Value {} not a number", text) : "";
   };
-  return option_->check(CLI::Range(low, high).description(""))->check(number)->type_name("N"), *this;
+  option_->check(CLI::Range(low, high).description(""))->check(number);
+  return has_placeholder_ ? *this : Argument(option_->type_name("N"));
 }
 
 Argument Argument::repeatable() {
@@ -213,7 +214,11 @@ Argument Argument::separated_by(char character) { return option_->delimiter(char
 Argument Argument::excludes(Argument other) { return option_->excludes(other.option_), *this; }
 
 template <class Value> Argument Command::add(const std::string& name, Value& value, const std::string& meaning) {
-  return Argument(app_->add_option(name, value, meaning));
+  const std::size_t blank = name.find(' ');
+  const bool has_placeholder = blank != std::string::npos || !name.starts_with('-'); // a positional argument has none
+  CLI::Option* option = app_->add_option(name.substr(0, blank), value, meaning);
+  if (has_placeholder) option->type_name(blank == std::string::npos ? "" : name.substr(blank + 1));
+  return Argument(option, has_placeholder);
 }
 template Argument Command::add(const std::string&, std::string&, const std::string&);
 template Argument Command::add(const std::string&, std::optional<std::string>&, const std::string&);
@@ -240,23 +245,22 @@ Command new_command(Commands& commands, const std::string& name, const std::stri
 }
 
 void add_config(Command& command, std::string& config, std::vector<std::string>& overrides) {
-  command.add("CONFIG", config, "the TOML file").required().value_name("");
-  command.add("OVERRIDES", overrides, "options that override the file's: a.b=value ...").value_name("");
+  command.add("CONFIG", config, "the TOML file").required();
+  command.add("OVERRIDES", overrides, "options that override the file's: a.b=value ...");
 }
 
 void add_output_folder(Command& command, std::string& out) {
-  const Argument place = command.add("OUT", out, "the folder with the runs [runs]").value_name("");
-  command.add("--out", out, "the same").value_name("FOLDER").excludes(place);
+  const Argument place = command.add("OUT", out, "the folder with the runs [runs]");
+  command.add("--out FOLDER", out, "the same").excludes(place);
 }
 
 void add_notes(Command& command, std::string& notes) {
   command
       .add(
-          "--notes", notes,
+          "--notes HOW", notes,
           "in the terminal: all of each answer and note, or the short form, in which arms with the same answer share a "
           "sentence, and notes are one sentence [short]")
-      .one_of({"short", "all"})
-      .value_name("HOW");
+      .one_of({"short", "all"});
 }
 
 void require_notes_of_terminal(const char* command, const std::string& notes, const std::string& format) {

@@ -22,15 +22,14 @@ namespace heed {
 /// One option or positional argument of a command; the chained calls set its properties.
 class Argument {
 public:
-  explicit Argument(CLI::Option* option) : option_(option) {}
+  explicit Argument(CLI::Option* option, bool has_placeholder = true)
+      : option_(option), has_placeholder_(has_placeholder) {}
 
   Argument required();
-  /// The placeholder of the value in the help: "FOLDER"; "" for none.
-  Argument value_name(const std::string& name);
   Argument description(const std::string& text);
   /// Only these words are accepted.
   Argument one_of(const std::vector<std::string>& words);
-  /// Only numbers in this range are accepted.
+  /// Only numbers in this range are accepted. The placeholder is N, unless there is another.
   Argument within(std::integral auto low, std::integral auto high) { return within_integers(low, high); }
   Argument within(double low, double high);
   /// May be given several times with one value each; all values are stored.
@@ -44,6 +43,7 @@ private:
   Argument within_integers(std::int64_t low, std::int64_t high);
 
   CLI::Option* option_;
+  bool has_placeholder_;
 };
 
 /// A command that is being declared.
@@ -51,10 +51,10 @@ class Command {
 public:
   explicit Command(CLI::App* app) : app_(app) {}
 
-  /// Binds `value` to an option ("--out") or, without dashes, to a positional argument ("RUN"). `value` must outlive
-  /// the parsing of the command line. It is unchanged if the argument is not given. Values are strings, numbers,
-  /// std::optional of these (empty if the argument is not given), and lists of these: the types for which
-  /// command_line.cpp instantiates this template.
+  /// Binds `value` to an option ("--out FOLDER": its name and the placeholder of its value in the help) or, without
+  /// dashes, to a positional argument ("RUN"). `value` must outlive the parsing of the command line. It is unchanged if
+  /// the argument is not given. Values are strings, numbers, std::optional of these (empty if the argument is not
+  /// given), and lists of these: the types for which command_line.cpp instantiates this template.
   template <class Value> Argument add(const std::string& name, Value& value, const std::string& meaning);
   /// A flag without a value: `value` is true if it is given.
   Argument add_flag(const std::string& name, bool& value, const std::string& meaning);

@@ -41,11 +41,6 @@ std::string first_lines(const std::string& path) {
   return read->substr(0, end);
 }
 
-std::string lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 /// The column whose name is one of these words.
 std::optional<std::size_t> column_named(const TableRow& names, std::initializer_list<std::string_view> words) {
   for (const std::string_view word : words)

@@ -7,6 +7,7 @@
 #include "experiments/sweep/arm_runs.hpp"
 
 #include <algorithm>
+#include <boost/json/value_from.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iterator>
@@ -126,27 +127,15 @@ FoundRuns find_runs(RunIndex& index, const std::filesystem::path& out, const Run
 }
 
 boost::json::value as_json(const Cell& cell, const IndexField& field) {
-  struct ToJson {
-    bool flag;
-    boost::json::value operator()(std::monostate) const { return nullptr; }
-    boost::json::value operator()(std::int64_t v) const {
-      return flag ? boost::json::value(v != 0) : boost::json::value(v);
-    }
-    boost::json::value operator()(double v) const { return v; }
-    boost::json::value operator()(const std::string& v) const { return boost::json::value(boost::json::string(v)); }
-  };
-  return std::visit(ToJson{is_flag(field)}, cell);
+  const auto* number = std::get_if<std::int64_t>(&cell);
+  return number && is_flag(field) ? boost::json::value(*number != 0) : boost::json::value_from(cell);
 }
 
 std::string as_csv(const Cell& cell, const IndexField& field) {
-  struct ToText {
-    bool flag;
-    std::string operator()(std::monostate) const { return {}; }
-    std::string operator()(std::int64_t v) const { return flag ? (v != 0 ? "true" : "false") : fmt::format("{}", v); }
-    std::string operator()(double v) const { return csv_number(v); }
-    std::string operator()(const std::string& v) const { return v; }
-  };
-  return std::visit(ToText{is_flag(field)}, cell);
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* number = std::get_if<double>(&cell)) return csv_number(*number);
+  const auto* number = std::get_if<std::int64_t>(&cell);
+  return !number ? "" : !is_flag(field) ? fmt::format("{}", *number) : *number != 0 ? "true" : "false";
 }
 
 std::string for_people(const Cell& cell, const IndexField& field) {

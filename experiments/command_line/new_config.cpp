@@ -128,6 +128,7 @@ public:
     raw(fmt::format("{} = {}", key, value_text(value)));
   }
   void set(std::string_view key, const char* word, std::string_view why) { set(key, Value(std::string(word)), why); }
+  void set(std::string_view key, int number, std::string_view why) { set(key, Value(std::int64_t{number}), why); }
   /// A setting that is a comment, because it has no effect beside the others or because the user must choose.
   void suggest(std::string_view key, const Value& value, std::string_view why) {
     comment(why);
@@ -182,6 +183,10 @@ private:
     std::ranges::replace(out, ' ', unbroken_space);
     return out;
   }
+  /// A setting, with the command that lists the other values.
+  template <class V> void choose(std::string_view key, const V& value, std::string_view why, std::string_view words) {
+    text_.set(key, value, fmt::format("{} Others: {}", why, command(words)));
+  }
   std::string name() const { return own_ ? std::string(own_->word) : task_.about.name; }
   bool is_silent(std::string_view key) const {
     return std::ranges::find(task_.about.disables, key) != task_.about.disables.end();
@@ -209,7 +214,7 @@ private:
     text_.set("train", Value(0.9), "The part of the data that the model is trained on. The rest is for validation.");
     if (format_ == TaskFormat::image_classification) return;
     if (format_ == TaskFormat::language_model) {
-      text_.set("tokens", "characters", fmt::format("What a token is. Others: {}", command("options data.tokens")));
+      choose("tokens", "characters", "What a token is.", "options data.tokens");
       return;
     }
     const std::string tokens = guess_.without_blanks ? "characters" : "words";
@@ -218,9 +223,9 @@ private:
                           guess_.without_blanks ? " With words, each line of this file would be one token." : "",
                           command("options data.tokens")));
     if (tokens == "words")
-      text_.set("max_vocabulary", Value(std::int64_t{8000}),
+      text_.set("max_vocabulary", 8000,
                 "The most frequent words. All other words are one token, <unknown>. More words cost time and memory.");
-    text_.set("max_length", Value(std::int64_t{64}),
+    text_.set("max_length", 64,
               "The most tokens of an input and of an output. The time of attention grows with the square.");
     if (format_ == TaskFormat::sequence_to_sequence)
       text_.set("too_long", "drop", "Longer pairs are left out. \"cut\" would train on parts that do not match.");
@@ -229,10 +234,9 @@ private:
 
   void task() {
     text_.table("task");
-    text_.set("kind", Value(task_.about.name),
-              fmt::format("What the model learns. Others: {}", command("variants task")));
+    choose("kind", Value(task_.about.name), "What the model learns.", "variants task");
     if (!is_silent("task.validation"))
-      text_.set("validation", Value(std::int64_t{512}),
+      text_.set("validation", 512,
                 "Examples that are never trained on. More make the results more exact and evaluations slower.");
     if (task_.about.options.empty()) return;
     text_.table("task." + task_.about.name);
@@ -275,12 +279,10 @@ private:
 
   void model() {
     text_.table("model");
-    text_.set("kind", Value(std::string(model_.kind)),
-              fmt::format("{} Others: {}", model_.why, command("variants model")));
-    text_.set("layers", Value(std::int64_t{2}), "Transformer blocks. Two are enough for most small tasks.");
-    text_.set("width", Value(std::int64_t{64}),
-              "The features of each token. It must be a multiple of `heads`. Time grows with its square.");
-    text_.set("heads", Value(std::int64_t{4}), "Attention heads of each block, of width / heads features each.");
+    choose("kind", Value(std::string(model_.kind)), model_.why, "variants model");
+    text_.set("layers", 2, "Transformer blocks. Two are enough for most small tasks.");
+    text_.set("width", 64, "The features of each token. It must be a multiple of `heads`. Time grows with its square.");
+    text_.set("heads", 4, "Attention heads of each block, of width / heads features each.");
     text_.set("init_std", Value(task_.running_text ? 0.1 : 0.2),
               "The standard deviation of the initial weights. Small models learn sooner from larger weights than the "
               "0.02 of large models. Near 1 / sqrt(width) is safe for wider models.");
@@ -294,34 +296,26 @@ private:
               fmt::format("How well a query fits a key. Others, with formulas: {}",
                           command("variants attention.score")));
     text_.table("position");
-    text_.set("kind", "learned",
-              fmt::format("How the model knows the order of the tokens. Others: {}", command("variants position")));
+    choose("kind", "learned", "How the model knows the order of the tokens.", "variants position");
     text_.table("block");
-    text_.set(
-        "norm", "pre",
-        fmt::format("The norm is before each part of a block (pre-norm), as in most models since GPT-2. Others: {}",
-                    command("options block.norm")));
-    text_.set("residual", "both",
-              fmt::format("Both attention and feed-forward are added to their input. Others: {}",
-                          command("options block.residual")));
+    choose("norm", "pre", "The norm is before each part of a block (pre-norm), as in most models since GPT-2.",
+           "options block.norm");
+    choose("residual", "both", "Both attention and feed-forward are added to their input.", "options block.residual");
   }
 
   void train() {
     text_.table("train");
-    text_.set("steps", Value(std::int64_t{400}),
+    text_.set("steps", 400,
               "Enough for a first answer in seconds. If the report says \"at chance\", the task needs more.");
-    text_.set("batch", Value(std::int64_t{32}), "Examples in a step.");
+    text_.set("batch", 32, "Examples in a step.");
     text_.set("learning_rate", Value(3e-3),
               "High, because the model is small. Wider and deeper models need less, such as 1e-3 or 3e-4.");
-    text_.set("warmup", Value(std::int64_t{40}), "Steps in which the learning rate rises: a tenth of all steps.");
-    text_.set("schedule", "cosine",
-              fmt::format("The learning rate then falls along a cosine. Others: {}",
-                          command("variants train.schedule")));
+    text_.set("warmup", 40, "Steps in which the learning rate rises: a tenth of all steps.");
+    choose("schedule", "cosine", "The learning rate then falls along a cosine.", "variants train.schedule");
     text_.set("clip", Value(1.0), "The largest norm of the gradient. A larger gradient is scaled down to it.");
-    text_.set("evaluate_every", Value(std::int64_t{own_ ? 100 : 50}),
-              "Steps between evaluations: the points of learning curves.");
+    text_.set("evaluate_every", own_ ? 100 : 50, "Steps between evaluations: the points of learning curves.");
     if (own_)
-      text_.set("evaluate_batches", Value(std::int64_t{20}),
+      text_.set("evaluate_batches", 20,
                 "The most validation batches of an evaluation, which keeps evaluations short. 0: the whole validation "
                 "split.");
   }

@@ -76,15 +76,10 @@ std::vector<double> run_seconds(const Preparation& prepared, Tasks& tasks, int t
 /// All runs of a plan with their states.
 std::vector<EstimatedRun> look_for_runs(const Plan& plan, const std::filesystem::path& out) {
   std::vector<EstimatedRun> runs;
-  const auto add = [&](const PlannedRun& run, const Trial* trial) {
+  each_run(plan, [&](const PlannedRun& run, const Trial* trial) {
     const RunState state = run.id.empty() ? RunState::missing : state_of(RunFolder{out / run.id});
     runs.push_back({&run, trial, state, {}, 0});
-  };
-  if (plan.tuning) {
-    const std::vector<const Trial*> trials = trials_by_run(*plan.tuning);
-    for (std::size_t i = 0; i < trials.size(); ++i) add(plan.tuning->runs[i], trials[i]);
-  }
-  for (const PlannedRun& run : plan.runs) add(run, nullptr);
+  });
   return runs;
 }
 

@@ -81,18 +81,9 @@ std::string size_in_words(const Plan& plan) {
 
 std::string shell_words(const std::vector<std::string>& words) {
   static constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,@+%";
-  std::string text;
-  for (const std::string& word : words) {
-    if (!text.empty()) text += ' ';
-    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
-      text += word;
-      continue;
-    }
-    text += '\'';
-    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    text += '\'';
-  }
-  return text;
+  return joined(words, " ", [](const std::string& word) {
+    return !word.empty() && word.find_first_not_of(plain) == std::string::npos ? word : in_shell_quotes(word);
+  });
 }
 
 std::optional<SupersededSweep> find_superseded_sweep(const Plan& plan, const std::filesystem::path& out) {

@@ -36,37 +36,32 @@ constexpr std::int64_t usual_classes = 5;
 
 Sampling sampling_of(const GenerationRequest& q, TaskFormat format, const std::string& model_kind) {
   const OptionNames& option = q.option;
-  const auto refuse_others = [&](const std::vector<std::pair<std::string, bool>>& given, const std::string& instead) {
+  const std::pair<std::string_view, bool> given[] = {{"prompt", !q.prompt.empty()},
+                                                     {"input", q.has_input},
+                                                     {"input-file", q.has_input_file},
+                                                     {"tokens", q.tokens.has_value()},
+                                                     {"top-k", q.top_k.has_value()},
+                                                     {"temperature", q.temperature.has_value()},
+                                                     {"seed", q.seed.has_value()},
+                                                     {"beam", q.beam.has_value()},
+                                                     {"length-penalty", q.length_penalty.has_value()},
+                                                     {"length-penalty-kind", q.length_penalty_kind.has_value()}};
+  const auto allow = [&](const std::vector<std::string_view>& allowed, const std::string& in_words) {
     for (const auto& [words, is_given] : given)
-      if (is_given)
+      if (is_given && std::ranges::find(allowed, words) == allowed.end())
         throw Refused(fmt::format("{} does nothing for a run of model.kind = \"{}\": it takes {}", option(words),
-                                  model_kind, instead));
+                                  model_kind, in_words));
   };
   if (gives_class(format))
-    refuse_others({{"prompt", !q.prompt.empty()},
-                   {"tokens", q.tokens.has_value()},
-                   {"temperature", q.temperature.has_value()},
-                   {"seed", q.seed.has_value()},
-                   {"beam", q.beam.has_value()},
-                   {"length-penalty", q.length_penalty.has_value()},
-                   {"length-penalty-kind", q.length_penalty_kind.has_value()}},
-                  fmt::format("{}, and {}", q.input_options, option("top-k")));
+    allow({"input", "input-file", "top-k"}, fmt::format("{}, and {}", q.input_options, option("top-k")));
   else if (format == TaskFormat::sequence_to_sequence)
-    refuse_others({{"prompt", !q.prompt.empty()},
-                   {"tokens", q.tokens.has_value()},
-                   {"top-k", q.top_k.has_value()},
-                   {"temperature", q.temperature.has_value()},
-                   {"seed", q.seed.has_value()}},
-                  fmt::format("{}, {}, {} and {}", q.input_options, option("beam"), option("length-penalty"),
-                              option("length-penalty-kind")));
+    allow({"input", "input-file", "beam", "length-penalty", "length-penalty-kind"},
+          fmt::format("{}, {}, {} and {}", q.input_options, option("beam"), option("length-penalty"),
+                      option("length-penalty-kind")));
   else
-    refuse_others({{"input", q.has_input},
-                   {"input-file", q.has_input_file},
-                   {"beam", q.beam.has_value()},
-                   {"length-penalty", q.length_penalty.has_value()},
-                   {"length-penalty-kind", q.length_penalty_kind.has_value()}},
-                  fmt::format("{}, {}, {}, {} and {}", option("prompt"), option("tokens"), option("temperature"),
-                              option("top-k"), option("seed")));
+    allow({"prompt", "tokens", "temperature", "top-k", "seed"},
+          fmt::format("{}, {}, {}, {} and {}", option("prompt"), option("tokens"), option("temperature"),
+                      option("top-k"), option("seed")));
   Sampling s;
   s.tokens = q.tokens.value_or(s.tokens);
   s.top_k = q.top_k.value_or(gives_class(format) ? usual_classes : s.top_k);

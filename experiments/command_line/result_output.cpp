@@ -73,10 +73,9 @@ constexpr const char* converter = "rsvg-convert";
 
 void add_result_options(Command& command, ResultOptions& options, const std::vector<std::string>& formats) {
   const auto has = [&](const char* format) { return std::ranges::count(formats, format) > 0; };
-  command.add("--format", options.format, fmt::format("{} [{}]", fmt::join(formats, ", "), formats.front()))
-      .one_of(formats)
-      .value_name("FORMAT");
-  command.add("--output", options.file, "write the result to this file; -: to standard output").value_name("FILE");
+  command.add("--format FORMAT", options.format, fmt::format("{} [{}]", fmt::join(formats, ", "), formats.front()))
+      .one_of(formats);
+  command.add("--output FILE", options.file, "write the result to this file; -: to standard output");
   command.add_flag("--force", options.force, "with --output: replace any other file, too");
   if (has("json")) command.add_flag("--json", options.json, "short for --format json");
   if (has("csv")) command.add_flag("--csv", options.csv, "short for --format csv");

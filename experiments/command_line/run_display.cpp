@@ -316,17 +316,11 @@ std::string ProgressBoard::plain_line(double now) const {
 std::vector<BoardRun> board_runs(const Preparation& prepared, const Plan& plan) {
   std::vector<BoardRun> runs;
   const std::vector<std::string> labels = named_labels(plan, prepared.arms.front().config);
-  const auto add = [&](const std::string& label, std::size_t arm, const Trial* trial) {
-    const Load load = load_of(prepared, plan, arm, trial);
-    runs.push_back({label, load.steps, load.flops()});
-  };
-  if (plan.tuning) {
-    const std::vector<const Trial*> trials = trials_by_run(*plan.tuning);
-    for (std::size_t i = 0; i < trials.size(); ++i)
-      add(fmt::format("tuning {}: {}", short_words(*trials[i]), label_of(labels, plan.tuning->runs[i])),
-          plan.tuning->runs[i].arm, trials[i]);
-  }
-  for (const PlannedRun& run : plan.runs) add(label_of(labels, run), run.arm, nullptr);
+  each_run(plan, [&](const PlannedRun& run, const Trial* trial) {
+    const Load load = load_of(prepared, plan, run.arm, trial);
+    const std::string stage = trial ? fmt::format("tuning {}: ", short_words(*trial)) : "";
+    runs.push_back({stage + label_of(labels, run), load.steps, load.flops()});
+  });
   return runs;
 }
 

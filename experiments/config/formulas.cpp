@@ -29,11 +29,11 @@ const OptionTable<FormulaParameter>& fields() {
       option("learned", &P::learned, "The parameter is trained. If false, it stays at its initial value."),
       option("size", &P::size,
              "Length of the parameter if it is a list. Formulas use its values by index: NAME[0] is the first.")
-          .at_least(0).at_most(1e6).unit("numbers").default_means("0: a single value"),
+          .between(0, 1e6).unit("numbers").default_means("0: a single value"),
       option("furthest", &P::furthest,
              "Per distance: the largest distance with a value of its own, on either side. Larger distances share this "
              "value. Per position: the same for the largest position, counted from 0.")
-          .at_least(0).at_most(1e6).unit("positions").default_means("0: the largest in training"));
+          .between(0, 1e6).unit("positions").default_means("0: the largest in training"));
   return table;
 }
 // clang-format on

@@ -14,7 +14,7 @@ const OptionTable<GeneralOptions>& general_option_table() {
       option("name", &O::name, "The experiment's name.")
           .default_means("the file's name").without_effect_on_results(),
       option("seed", &O::seed, "Seed of the weights, the order of the data and the dropout.")
-          .at_least(0).at_most(largest_seed),
+          .between(0, largest_seed),
       option("precision", &O::precision,
              "The floating-point type of all computations.").one_of({"float32", "float64"}));
   return table;
@@ -35,10 +35,10 @@ const OptionTable<DataOptions>& data_option_table() {
       option("validation_rows", &O::validation_rows,
              "Number of examples of data.path in the validation split. All examples outside of it and of the test "
              "split are for training.")
-          .at_least(0).at_most(1e12).unit("examples").default_means("0: the remainder of data.path")
+          .between(0, 1e12).unit("examples").default_means("0: the remainder of data.path")
           .unless("data.validation_path", {any_value}),
       option("test_rows", &O::test_rows, "Number of examples of data.path in the test split, from its end.")
-          .at_least(0).at_most(1e12).unit("examples").default_means("0: the fraction data.test")
+          .between(0, 1e12).unit("examples").default_means("0: the fraction data.test")
           .unless("data.test_path", {any_value}),
       option("validation_path", &O::validation_path,
              "A file of their own for the validation's examples; what the test leaves of data.path is for training.")
@@ -57,21 +57,21 @@ const OptionTable<DataOptions>& data_option_table() {
              "part of its word (awful. and awful are two words). To separate it, put spaces around it in the file, or "
              "use characters or sentencepiece."),
       option("min_count", &O::min_count, "How often a word must occur in the training split to be in the vocabulary.")
-          .at_least(1).at_most(1e9).unit("times").only_if("data.tokens", {"words"}),
+          .between(1, 1e9).unit("times").only_if("data.tokens", {"words"}),
       option("max_vocabulary", &O::max_vocabulary,
              "Largest size of the vocabulary, with the unknown word. The most frequent words are in it.")
-          .at_least(0).at_most(1e7).unit("words").default_means("0: all words").only_if("data.tokens", {"words"}),
+          .between(0, 1e7).unit("words").default_means("0: all words").only_if("data.tokens", {"words"}),
       option("sentencepiece", &O::sentencepiece, "The file of a SentencePiece model.")
           .default_means("no file").without_effect_on_results().only_if("data.tokens", {"sentencepiece"}),
       option("max_length", &O::max_length, "The most tokens of an input, and the most of an output.")
-          .at_least(0).at_most(1 << 20).unit("tokens").default_means("0: no limit"),
+          .between(0, 1 << 20).unit("tokens").default_means("0: no limit"),
       option("too_long", &O::too_long,
              "What happens to examples longer than data.max_length: they are dropped, or cut to this length.")
           .one_of({"drop", "cut"}),
       option("bucket", &O::bucket,
              "Number of batches that are collected and sorted by length. The sequences of a step then have similar "
              "lengths.")
-          .at_least(1).at_most(1e6).unit("batches").default_means("1: no buckets")
+          .between(1, 1e6).unit("batches").default_means("1: no buckets")
           .unless("train.batch_tokens", {any_value}).unless("train.full_batch", {"true"}));
   return table;
 }
@@ -81,12 +81,12 @@ const OptionTable<TaskOptions>& task_option_table() {
   static const auto table = option_table<O>(
       option("kind", &O::kind, "What the model learns to do."),
       option("seed", &O::seed, "Seed of the generated examples and their splits, shared by all replicates.")
-          .at_least(0).at_most(largest_seed),
+          .between(0, largest_seed),
       option("validation", &O::validation, "Size of a generated task's validation split.")
-          .at_least(1).at_most(1e8).unit("examples").default_means("512, or fewer if the task has no more examples")
+          .between(1, 1e8).unit("examples").default_means("512, or fewer if the task has no more examples")
           .unless("data.validation_path", {any_value}),
       option("test", &O::test, "Size of a generated task's test split.")
-          .at_least(1).at_most(1e8).unit("examples").default_means("512, or fewer if the task has no more examples"));
+          .between(1, 1e8).unit("examples").default_means("512, or fewer if the task has no more examples"));
   return table;
 }
 
@@ -94,11 +94,11 @@ const OptionTable<ModelOptions>& model_option_table() {
   using O = ModelOptions;
   static const auto table = option_table<O>(
       option("kind", &O::kind, "The model."),
-      option("layers", &O::layers, "Number of Transformer blocks.").at_least(1).at_most(1024).unit("blocks")
+      option("layers", &O::layers, "Number of Transformer blocks.").between(1, 1024).unit("blocks")
           .of_blocks(),
       option("width", &O::width, "Width of the embeddings and of the activations between the blocks (d_model).")
-          .at_least(1).at_most(65536).unit("features"),
-      option("heads", &O::heads, "Attention heads in each block.").at_least(1).at_most(4096).unit("heads")
+          .between(1, 65536).unit("features"),
+      option("heads", &O::heads, "Attention heads in each block.").between(1, 4096).unit("heads")
           .of_blocks(),
       option("tied_embeddings", &O::tied_embeddings, "The output layer uses the token embeddings as its weights."),
       option("embedding_scale", &O::embedding_scale,
@@ -112,7 +112,7 @@ const OptionTable<ModelOptions>& model_option_table() {
              "Number of learned tokens before the sequence (register tokens). All positions see them, they have no "
              "position, and they are dropped after the last block. In causal attention they see only each other, "
              "persistent keys and a prefix.")
-          .at_least(0).at_most(65536).unit("tokens").default_means("0: none").of_blocks(),
+          .between(0, 65536).unit("tokens").default_means("0: none").of_blocks(),
       option("init_std", &O::init_std,
              "Standard deviation of the initial weights, which are drawn from a normal distribution with mean 0.")
           .above(0).at_most(100).only_if("init.linear", {"init_std"}).or_if("init.embedding", {"init_std"})
@@ -174,7 +174,7 @@ const OptionTable<TrainOptions>& train_option_table() {
   using O = TrainOptions;
   static const auto table = option_table<O>(
       option("steps", &O::steps, "Optimiser steps. 0: the untrained model is evaluated and inspected.")
-          .at_least(0).at_most(1e12).unit("steps"),
+          .between(0, 1e12).unit("steps"),
       option("start", &O::start,
              "The ID of a finished run in the output folder, or a unique beginning of it. Its last weights replace the "
              "initial weights; the optimiser, the steps and all random draws begin anew. All seeds start from this "
@@ -189,24 +189,24 @@ const OptionTable<TrainOptions>& train_option_table() {
              "given, a run with other weights is refused.")
           .default_means("that of the run in the output folder").only_if("train.start", {any_value}),
       option("batch", &O::batch, "Sequences in a step, and in a batch of an evaluation.")
-          .at_least(1).at_most(1e6).unit("sequences")
+          .between(1, 1e6).unit("sequences")
           .unless("train.batch_tokens", {any_value}).or_if("train.evaluate_batches", {any_value})
           .or_if("train.evaluate_random_batches", {any_value}).unless("train.full_batch", {"true"})
           .or_if("train.evaluate_batches", {any_value}).or_if("train.evaluate_random_batches", {any_value}),
       option("batch_tokens", &O::batch_tokens,
              "The most tokens of a step: its number of sequences times the longest input or output (fairseq's "
              "max_tokens). The sequences of a step then have similar lengths.")
-          .at_least(0).at_most(1e9).unit("tokens").default_means("0: train.batch sequences")
+          .between(0, 1e9).unit("tokens").default_means("0: train.batch sequences")
           .unless("train.full_batch", {"true"}),
       option("full_batch", &O::full_batch, "Each step uses every training example once."),
       option("shards", &O::shards,
              "Parts of a batch that threads compute at the same time. The order of sums, and with it the last bits of "
              "results, depends on the number of shards. If there are more threads than shards, threads share the work "
              "within a shard.")
-          .at_least(1).at_most(4096).unit("shards")
+          .between(1, 4096).unit("shards")
           .default_means("4; 2 for a small or recurrent model; at most train.batch"),
       option("threads", &O::threads, "Threads of a run. The results do not depend on it.")
-          .at_least(0).at_most(4096).unit("threads")
+          .between(0, 4096).unit("threads")
           .default_means("0: as many as the machine has, at most 16").without_effect_on_results(),
       option("optimizer", &O::optimizer,
              "The optimiser: the rule that turns gradients into updates of the parameters.")
@@ -217,7 +217,7 @@ const OptionTable<TrainOptions>& train_option_table() {
           .only_if("train.steps", {any_value}),
       option("warmup", &O::warmup,
              "Number of first steps in which the learning rate is multiplied by (step + 1) / (warmup + 1).")
-          .at_least(0).at_most(1e12).unit("steps").only_if("train.steps", {any_value}),
+          .between(0, 1e12).unit("steps").only_if("train.steps", {any_value}),
       option("clip", &O::clip,
              "Largest global norm of the gradients. Gradients with a larger norm are scaled down to it.")
           .at_least(0).default_means("0: no clipping").only_if("train.steps", {any_value}),
@@ -225,28 +225,28 @@ const OptionTable<TrainOptions>& train_option_table() {
              "Share of the target's probability that is spread over all classes.")
           .at_least(0).below(1).only_if("train.steps", {any_value}),
       option("evaluate_every", &O::evaluate_every, "Steps between evaluations on the validation split.")
-          .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end")
+          .between(0, 1e12).unit("steps").default_means("0: only at the end")
           .only_if("train.steps", {any_value}),
       option("evaluate_batches", &O::evaluate_batches, "Batches of the validation split in an evaluation.")
-          .at_least(0).at_most(1e12).unit("batches").default_means("0: the whole split"),
+          .between(0, 1e12).unit("batches").default_means("0: the whole split"),
       option("evaluate_random_batches", &O::evaluate_random_batches,
              "Number of random batches from which evaluations also estimate the loss, as nanoGPT does. Each batch has "
              "train.batch random examples (of a text: random windows). Each evaluation draws new ones.")
-          .at_least(0).at_most(1e6).unit("batches").default_means("0: they do not"),
+          .between(0, 1e6).unit("batches").default_means("0: they do not"),
       option("evaluate_by_length", &O::evaluate_by_length,
              "Evaluations also give the accuracy for each length of the output, or of a classifier's input."),
       option("evaluate_lengths", &O::evaluate_lengths,
              "Evaluations also measure on sequences of these lengths, which the task makes for it as if they were its "
              "own (copy: length, addition: digits, recall: pairs, text: block), beyond training's too.")
-          .at_least(1).at_most(1 << 20).default_means("none"),
+          .between(1, 1 << 20).default_means("none"),
       option("evaluate_beam", &O::evaluate_beam,
              "Beam width with which evaluations of a sequence-to-sequence model also decode the split (1: greedy "
              "search). They then give the accuracy, BLEU and chrF of the decoded outputs.")
-          .at_least(0).at_most(1024).unit("outputs").default_means("0: they do not"),
+          .between(0, 1024).unit("outputs").default_means("0: they do not"),
       option("evaluate_length_penalty", &O::evaluate_length_penalty,
              "Length penalty alpha of the beam search (train.evaluate_beam): the log probability of an output of n "
              "tokens is divided by ((5 + n) / 6)^alpha.")
-          .at_least(0).at_most(100),
+          .between(0, 100),
       option("evaluate_length_penalty_kind", &O::evaluate_length_penalty_kind,
              "Base of the length penalty, for an output of n tokens: (5 + n) / 6 (gnmt: Wu et al. 2016), or n "
              "(fairseq).")
@@ -263,15 +263,15 @@ const OptionTable<TrainOptions>& train_option_table() {
              "these.")
           .one_of({"none", "norms", "attention", "heads", "all", "scores", "layers", "everything"}),
       option("inspect_every", &O::inspect_every, "Steps between measurements inside the model (train.inspect).")
-          .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end")
+          .between(0, 1e12).unit("steps").default_means("0: only at the end")
           .unless("train.inspect", {"none"}).only_if("train.steps", {any_value}),
       option("checkpoint_every", &O::checkpoint_every, "Steps between checkpoints.")
-          .at_least(0).at_most(1e12).unit("steps").default_means("0: only at the end").without_effect_on_results()
+          .between(0, 1e12).unit("steps").default_means("0: only at the end").without_effect_on_results()
           .only_if("train.steps", {any_value}),
       option("keep_checkpoints", &O::keep_checkpoints, "Number of checkpoints to keep: the newest ones.")
-          .at_least(2).at_most(1e6).unit("checkpoints").without_effect_on_results(),
+          .between(2, 1e6).unit("checkpoints").without_effect_on_results(),
       option("log_every", &O::log_every, "Steps between the lines of training loss in metrics.jsonl.")
-          .at_least(1).at_most(1e12).unit("steps").only_if("train.steps", {any_value}));
+          .between(1, 1e12).unit("steps").only_if("train.steps", {any_value}));
   return table;
 }
 

@@ -5,6 +5,7 @@
 #include "experiments/config/sweep_blocks.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/system/text.hpp"
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
@@ -172,13 +173,7 @@ json::object table_schema(const TableInfo& table) {
 json::object reference(std::string_view pointer) { return {{"$ref", fmt::format("#/{}", pointer)}}; }
 
 /// The JSON pointer of an option's schema in the whole schema.
-std::string option_pointer(std::string_view key) {
-  std::string out = "properties/";
-  for (char c : key)
-    if (c == '.') out += "/properties/";
-    else out += c;
-  return out;
-}
+std::string option_pointer(std::string_view key) { return "properties/" + replaced(key, {{'.', "/properties/"}}); }
 
 json::object override_schema() {
   json::object properties;
@@ -308,15 +303,7 @@ json::object extends_schema() {
           {"anyOf", {file, list_of(file)}}};
 }
 
-std::string indented(const std::string& lines) {
-  constexpr std::string_view space = "        ";
-  std::string out(space);
-  for (const char c : lines) {
-    out += c;
-    if (c == '\n') out += space;
-  }
-  return out + "\n";
-}
+std::string indented(const std::string& lines) { return "        " + replaced(lines, {{'\n', "\n        "}}) + "\n"; }
 
 std::string sweep_text(std::string_view filter) {
   std::string out;

@@ -3,6 +3,7 @@
 #include "autograd/rng.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/unknown_names.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,11 +12,6 @@
 
 namespace heed {
 namespace {
-
-std::string spaced(std::string text) {
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
-}
 
 std::vector<Candidate> expand_grid(const SweepBlock& block) {
   std::vector<Candidate> out;
@@ -260,12 +256,6 @@ const Distribution* find_distribution(std::string_view name) {
   for (const Distribution& distribution : distributions())
     if (distribution.name == name) return &distribution;
   return nullptr;
-}
-
-std::vector<std::string> distribution_names() {
-  std::vector<std::string> names;
-  for (const Distribution& distribution : distributions()) names.push_back(distribution.name);
-  return names;
 }
 
 Value drawn_value(const Draw& draw, std::int64_t seed, std::int64_t index) {

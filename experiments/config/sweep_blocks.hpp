@@ -128,7 +128,6 @@ struct Distribution {
 /// different arm.
 const std::vector<Distribution>& distributions();
 const Distribution* find_distribution(std::string_view name);
-std::vector<std::string> distribution_names();
 
 /// Draw number `index` of an option, by Philox with the block's seed (Stream::sweep). It only depends on the seed, the
 /// option's name and the index. So more arms, or another option in the block, do not change it.

@@ -5,6 +5,7 @@
 #include "experiments/config/sweep_blocks.hpp"
 #include "experiments/config/toml_values.hpp"
 #include "experiments/config/unknown_names.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -79,7 +80,7 @@ struct SweepReader : SweepChanges {
       const Distribution* distribution = find_distribution(stated.name);
       const toml::array* list = stated.node->as_array();
       if (!distribution) {
-        const std::vector<std::string> names = distribution_names();
+        const std::vector<std::string> names = names_of(distributions());
         const std::string near = did_you_mean(stated.name, names);
         return problem(stated.at, fmt::format("there is no distribution '{}'{}", stated.name,
                                               near.empty() ? "; there are " + list_in_words(names) : near));

@@ -5,6 +5,7 @@
 #include "autograd/error.hpp"
 #include "experiments/config/sweep_blocks.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -29,10 +30,9 @@ std::string takes(SweepForm form) {
     case SweepForm::arms: return "a list of tables of options and values; or names, each with such a table";
     case SweepForm::draws: break;
   }
-  std::string shapes;
-  for (const Distribution& d : distributions())
-    shapes += fmt::format("{}{} = {}", shapes.empty() ? "" : "; ", d.name, d.takes);
-  return fmt::format("a table: options by full name, each with one distribution ({})", shapes);
+  return fmt::format("a table: options by full name, each with one distribution ({})",
+                     joined(distributions(), "; ",
+                            [](const Distribution& d) { return fmt::format("{} = {}", d.name, d.takes); }));
 }
 
 std::string example(const SweepKind& kind) {
@@ -62,15 +62,13 @@ std::vector<SweepOption> holders() {
 }
 
 SweepTable block_table() {
-  std::vector<std::string> kinds;
-  std::string holding;
-  for (const SweepKind& kind : sweep_kinds()) kinds.push_back(kind.name);
   SweepTable out{"sweep.block", "[[sweep.block]]", "Arms. A sweep has the arms of all its blocks", {}};
   const std::vector<SweepOption> held = holders();
-  for (const SweepOption& option : held) holding += fmt::format("{}{}", holding.empty() ? "" : ", ", option.name);
-  out.options.push_back(
-      {"kind", fmt::format("How the block makes arms. Without it, the option that the block has decides: {}.", holding),
-       fmt::format("one of {}", list_in_words(kinds)), example(sweep_kinds().front())});
+  out.options.push_back({"kind",
+                         fmt::format("How the block makes arms. Without it, the option that the block has decides: {}.",
+                                     joined(held, ", ", &SweepOption::name)),
+                         fmt::format("one of {}", list_in_words(names_of(sweep_kinds()))),
+                         example(sweep_kinds().front())});
   out.options.insert(out.options.end(), held.begin(), held.end());
   out.options.push_back({"count", "Of kind random: the number of arms to draw.", "an integer from 1 to 10000",
                          std::string(some_draws)});

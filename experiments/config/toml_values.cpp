@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <fmt/format.h>
 #include <optional>
 
@@ -87,10 +86,8 @@ bool is_utf8(std::string_view text) { return parse_one(toml_string(text)).has_va
 
 /// A number in command-line spellings that TOML does not allow: .5, 5., 1E3.
 template <class T> std::optional<Value> number(std::string_view text) {
-  T v{};
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), v);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return Value(v);
+  const std::optional<T> number = number_of<T>(text);
+  return number ? std::optional<Value>(*number) : std::nullopt;
 }
 
 /// "; a text needs quotes: kind = \"copy\"" if this line sets an option to a bare word.
@@ -107,8 +104,7 @@ std::string quotes_hint(std::string_view text, std::size_t line) {
     });
   };
   if (!is_bare(key) || !is_bare(word) || std::isalpha(static_cast<unsigned char>(word.front())) == 0) return "";
-  std::string lower(word);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string lower = lower_case(word);
   if (lower == "true" || lower == "false") return fmt::format("; write {} = {}", key, lower);
   if (lower == "none" || lower == "null") return "; an option without a value is left out";
   return fmt::format("; a text needs quotes: {} = \"{}\"", key, word);

@@ -3,6 +3,7 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -43,12 +44,6 @@ std::size_t distance(const std::string& a, const std::string& b) {
   return last[b.size()];
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 } // namespace
 
 std::vector<std::string> keys_named(std::string_view name) {
@@ -59,12 +54,7 @@ std::vector<std::string> keys_named(std::string_view name) {
 }
 
 std::vector<std::string> keys_about(std::string_view word) {
-  const auto lower = [](std::string_view text) {
-    std::string out(text);
-    for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return out;
-  };
-  const std::string wanted = lower(word);
+  const std::string wanted = lower_case(word);
   const auto has = [&](const std::string& text) { // the word, or its plural
     for (std::size_t at = text.find(wanted); at != text.npos; at = text.find(wanted, at + 1)) {
       const auto in_word = [&](std::size_t i) {
@@ -79,7 +69,7 @@ std::vector<std::string> keys_about(std::string_view word) {
   std::vector<std::string> out;
   if (wanted.size() < 3) return out;
   for (const std::string& key : all_keys())
-    if (const Option* option = find_option(key); option && (has(lower(key)) || has(lower(option->meaning))))
+    if (const Option* option = find_option(key); option && (has(lower_case(key)) || has(lower_case(option->meaning))))
       out.push_back(key);
   return out;
 }
@@ -283,11 +273,11 @@ std::string hint_of_tables(std::string_view name) {
 std::string nearest(std::string_view word, const std::vector<std::string>& allowed) {
   // A typing error is not this long, and the time for the distance grows with the length.
   if (word.size() > 200) return "";
-  const std::string wanted = lower(word);
+  const std::string wanted = lower_case(word);
   std::string best;
   std::size_t least = std::max<std::size_t>(1, wanted.size() / 3) + 1;
   for (const std::string& candidate : allowed) {
-    const std::size_t d = distance(wanted, lower(candidate));
+    const std::size_t d = distance(wanted, lower_case(candidate));
     if (d < least && d < std::max(wanted.size(), candidate.size())) {
       least = d;
       best = candidate;
@@ -295,7 +285,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& allow
   }
   if (best.empty() && wanted.size() >= 3)
     for (const std::string& candidate : allowed)
-      if (lower(candidate).starts_with(wanted)) return candidate;
+      if (lower_case(candidate).starts_with(wanted)) return candidate;
   return best;
 }
 

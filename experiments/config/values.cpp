@@ -164,9 +164,7 @@ std::string value_text(const Value& value) {
 }
 
 std::string list_in_words(const std::vector<std::string>& words) {
-  std::string out;
-  for (const std::string& w : words) out += (out.empty() ? "" : ", ") + single(w);
-  return out;
+  return joined(words, ", ", [](const std::string& word) { return single(word); });
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& allowed) {

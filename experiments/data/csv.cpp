@@ -1,6 +1,7 @@
 #include "experiments/data/csv.hpp"
 
 #include "experiments/config/values.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,18 +26,11 @@ bool is_formula(std::string_view text) {
 
 std::string csv_cell(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
+  return "\"" + replaced(text, {{'"', "\"\""}}) + "\"";
 }
 
 std::string csv_line(const std::vector<std::string>& cells, std::string_view end) {
-  std::string out;
-  for (std::size_t i = 0; i < cells.size(); ++i) out += (i ? "," : "") + csv_cell(cells[i]);
-  return out.append(end);
+  return joined(cells, ",", csv_cell).append(end);
 }
 
 std::string sheet_line(std::vector<std::string> cells, std::string_view end) {
@@ -48,14 +42,7 @@ std::string sheet_line(std::vector<std::string> cells, std::string_view end) {
 }
 
 std::string tsv_cell(std::string_view text) {
-  std::string out;
-  for (const char c : text)
-    if (c == '\\') out += "\\\\";
-    else if (c == '\n') out += "\\n";
-    else if (c == '\r') out += "\\r";
-    else if (c == '\t') out += "\\t";
-    else out += c;
-  return out;
+  return replaced(text, {{'\\', "\\\\"}, {'\n', "\\n"}, {'\r', "\\r"}, {'\t', "\\t"}});
 }
 
 std::string csv_number(double value) { return fmt::format("{}", value); }

@@ -7,12 +7,10 @@
 #include "experiments/system/working_folder.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
 #include <system_error>
-#include <vector>
 
 namespace heed {
 

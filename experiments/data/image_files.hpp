@@ -1,7 +1,6 @@
 // Readers for labelled images in the file formats of MNIST (IDX) and CIFAR-10.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

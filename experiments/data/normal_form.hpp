@@ -2,7 +2,6 @@
 // character and as "e" with a combining accent.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>

@@ -29,11 +29,7 @@ const VocabularyKind& kind_of(const DataOptions& data) {
 
 } // namespace
 
-std::vector<std::string> vocabulary_kinds() {
-  std::vector<std::string> names;
-  for (const VocabularyKind& kind : kinds) names.emplace_back(kind.name);
-  return names;
-}
+std::vector<std::string> vocabulary_kinds() { return names_of(kinds); }
 
 std::shared_ptr<const Vocabulary> make_vocabulary(const DataOptions& data, std::span<const std::string_view> training,
                                                   bool line_ends) {

@@ -2,6 +2,7 @@
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/index/run_index.hpp"
+#include "experiments/system/text.hpp"
 
 #include <fmt/format.h>
 #include <set>
@@ -23,11 +24,7 @@ Cell option_of(const RunEntry& entry, std::string_view key) {
 
 } // namespace
 
-std::string sql_name(std::string_view name) {
-  std::string out = "\"";
-  for (const char c : name) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + "\"";
-}
+std::string sql_name(std::string_view name) { return "\"" + replaced(name, {{'"', "\"\""}}) + "\""; }
 
 SqlPart sql_value(const IndexField& field) {
   switch (field.source) {

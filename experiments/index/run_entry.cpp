@@ -52,8 +52,7 @@ public:
       MetricEntry& entry = entries[place->second];
       entry.last = value;
       entry.step = line.step;
-      const auto info = std::find_if(known_.begin(), known_.end(),
-                                     [&name = name](const Metric& m) { return m.name == name; });
+      const auto info = std::ranges::find(known_, name, &Metric::name);
       if (info == known_.end() || !info->is_goal() || !std::isfinite(value)) continue;
       if (entry.best && !is_better(value, *entry.best, info->direction)) continue;
       entry.best = value;

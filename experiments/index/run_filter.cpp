@@ -1,10 +1,10 @@
 #include "experiments/index/run_filter.hpp"
 
 #include "experiments/config/values.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <fmt/format.h>
 
 namespace heed {
@@ -44,17 +44,10 @@ std::string in_words(const FilterProblem& problem, std::string_view text, const 
 }
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool begins_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (static_cast<unsigned char>(c) & 0x80);
 }
 bool in_name(char c) { return begins_name(c) || is_digit(c) || c == '.' || c == '[' || c == ']'; }
-
-std::string lower(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
-}
 
 /// Reads a quoted text that starts at `at`; a quote inside is written twice.
 std::string quoted(std::string_view text, std::size_t& at) {
@@ -156,7 +149,7 @@ public:
 private:
   const Token& next() const { return tokens_[at_]; }
   bool at_word(std::string_view word) const {
-    return next().type == Token::Type::name && !next().quoted && lower(next().value) == word;
+    return next().type == Token::Type::name && !next().quoted && lower_case(next().value) == word;
   }
   bool at_symbol(std::string_view symbol) const { return next().type == Token::Type::symbol && next().value == symbol; }
   bool take_word(std::string_view word) { return at_word(word) && ++at_; }
@@ -222,7 +215,7 @@ private:
   }
 
   bool is_grammar(const Token& token) const {
-    const std::string word = lower(token.value);
+    const std::string word = lower_case(token.value);
     return !token.quoted && (word == "and" || word == "or" || word == "not" || word == "in" || word == "like");
   }
 
@@ -244,13 +237,9 @@ private:
   }
 
   Cell number(const Token& token) {
-    const char* first = token.value.data() + (token.value.front() == '+' ? 1 : 0);
-    const char* last = token.value.data() + token.value.size();
-    std::int64_t whole = 0;
-    if (const auto [end, error] = std::from_chars(first, last, whole); error == std::errc() && end == last)
-      return whole;
-    double real = 0;
-    if (const auto [end, error] = std::from_chars(first, last, real); error == std::errc() && end == last) return real;
+    const std::string_view text = std::string_view(token.value).substr(token.value.front() == '+' ? 1 : 0);
+    if (const auto whole = number_of<std::int64_t>(text)) return *whole;
+    if (const auto real = number_of<double>(text)) return *real;
     refuse(token.at, fmt::format("{} is not a number", token.value));
   }
 

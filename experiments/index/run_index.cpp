@@ -8,6 +8,7 @@
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/failure.hpp"
 #include "experiments/system/own_folder.hpp"
+#include "experiments/system/text.hpp"
 
 #include <chrono>
 #include <fmt/format.h>
@@ -365,16 +366,12 @@ void RunIndex::make_flat_view() {
   // A name from somebody's metrics.jsonl can be so long that the statement would be too large for SQLite.
   constexpr std::size_t most = 1900, longest_name = 1000;
   std::set<std::string> taken;
-  std::string columns;
-  for (const RunColumn& c : run_columns) {
-    taken.insert(std::string(c.name));
-    columns += fmt::format("{}r.{}", columns.empty() ? "" : ", ", c.name);
-  }
+  for (const RunColumn& c : run_columns) taken.insert(std::string(c.name));
+  std::string columns = joined(run_columns, ", ", [](const RunColumn& c) { return fmt::format("r.{}", c.name); });
   const auto add = [&](const std::string& name, std::string_view value, std::string_view key) {
     if (name.size() > longest_name || taken.size() >= most || !taken.insert(name).second) return;
-    std::string quoted;
-    for (const char c : name) quoted += c == '\'' ? "''" : std::string(1, c);
-    columns += fmt::format(", (SELECT {} AND {} = '{}') AS {}", value, key, quoted, sql_name(name));
+    columns += fmt::format(", (SELECT {} AND {} = '{}') AS {}", value, key, replaced(name, {{'\'', "''"}}),
+                           sql_name(name));
   };
   for (const auto& row : database_->query("SELECT DISTINCT key FROM option_sets ORDER BY key"))
     add(text_in(row[0]), "value FROM option_sets o WHERE o.option_set = r.option_set", "key");
@@ -402,8 +399,7 @@ void RunIndex::find_fields() {
     if (const Option* option = option_of_flat(text_in(row[0]))) add(option_field(text_in(row[0]), *option));
 
   // Metrics that any run may have can be queried before a run has them.
-  std::vector<std::string> metrics;
-  for (const Metric& metric : metrics_of(default_config())) metrics.push_back(metric.name);
+  std::vector<std::string> metrics = names_of(metrics_of(default_config()));
   for (const auto& row : query("SELECT name FROM metric_names ORDER BY name")) metrics.push_back(text_in(row[0]));
   for (const std::string& name : metrics) {
     add({name, Source::metric, Kind::number, name, "last", {}});

@@ -1,5 +1,6 @@
 #include "experiments/launch/local_launcher.hpp"
 
+#include "experiments/system/child.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/program.hpp"
 #include "experiments/system/working_folder.hpp"
@@ -61,14 +62,6 @@ std::vector<std::string> environment_of_worker() {
     if (!variable.starts_with("OPENBLAS_NUM_THREADS=") && !variable.starts_with("HEED_LAUNCHER="))
       out.emplace_back(variable);
   }
-  return out;
-}
-
-/// Converts texts to the null-terminated list that C functions take.
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> out;
-  for (std::string& text : texts) out.push_back(text.data());
-  out.push_back(nullptr);
   return out;
 }
 

@@ -47,18 +47,6 @@ std::string name_of_array(const std::string& label) {
                      content_hash(fmt::format("{} {} {} {}", host, ::getpid(), now, count++)).substr(0, digits));
 }
 
-std::string in_shell_quotes(const std::string& word) {
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
-std::string doubled(const std::string& text, char what) {
-  std::string out;
-  for (const char c : text) out.append(c == what ? 2 : 1, c);
-  return out;
-}
-
 /// Where tasks' logs are written (Submission::log). sbatch reads --output as a pattern: %a is the task's number, %% is
 /// one %. If the path has a backslash, it is doubled and sbatch then expands no pattern, so that all tasks would share
 /// one log. In this case the script redirects each task's output, and the shared log has only Slurm's own messages.
@@ -68,7 +56,7 @@ struct TaskLogs {
   explicit TaskLogs(const fs::path& folder) {
     const std::string text = folder.string();
     const bool parted = text.find('\\') != std::string::npos;
-    output = parted ? doubled(text, '\\') + "/slurm.txt" : doubled(text, '%') + "/%a.txt";
+    output = parted ? replaced(text, {{'\\', "\\\\"}}) + "/slurm.txt" : replaced(text, {{'%', "%%"}}) + "/%a.txt";
     if (parted) first_line = fmt::format("exec >>{}/\"$SLURM_ARRAY_TASK_ID\".txt 2>&1\n", in_shell_quotes(text));
   }
 };

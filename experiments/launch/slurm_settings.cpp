@@ -4,9 +4,9 @@
 #include "autograd/error.hpp"
 #include "experiments/config/toml_values.hpp"
 #include "experiments/system/files.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -41,13 +41,6 @@ std::string own_part(std::string_view word) {
     if (letters_alone.find(letter) == std::string_view::npos) break; // the rest is its value
   }
   return "";
-}
-
-template <class Number> std::optional<Number> whole_number(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc{} && end == text.data() + text.size() && !text.empty() ? std::optional(value)
-                                                                                   : std::nullopt;
 }
 
 [[noreturn]] void refuse(const std::string& where, const std::string& what) {
@@ -191,8 +184,8 @@ Given from_command_line(const std::string& word) {
   Given given{"command line",
               name,
               value,
-              whole_number<std::int64_t>(value),
-              whole_number<double>(value),
+              number_of<std::int64_t>(value),
+              number_of<double>(value),
               {},
               fmt::format("'{}'", value)};
   if (value.starts_with('[')) {
@@ -236,19 +229,16 @@ std::optional<double> seconds_of_slurm_time(std::string_view time) {
   double days = 0;
   const std::size_t dash = time.find('-');
   if (dash != std::string_view::npos) {
-    const auto number = whole_number<std::uint32_t>(time.substr(0, dash));
+    const auto number = number_of<std::uint32_t>(time.substr(0, dash));
     if (!number) return std::nullopt;
     days = *number;
     time.remove_prefix(dash + 1);
   }
   std::vector<double> parts;
-  for (;;) {
-    const std::size_t colon = time.find(':');
-    const auto number = whole_number<std::uint32_t>(time.substr(0, colon));
+  for (const std::string& part : parts_of(time, ':')) {
+    const auto number = number_of<std::uint32_t>(part);
     if (!number || parts.size() == 3) return std::nullopt;
     parts.push_back(*number);
-    if (colon == std::string_view::npos) break;
-    time.remove_prefix(colon + 1);
   }
   constexpr double minute = 60, hour = 3600, day = 86400;
   parts.resize(3, dash != std::string_view::npos || parts.size() == 3 ? 0.0 : -1.0);

@@ -3,6 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/models/model.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/tasks/task_info.hpp"
 
 #include <algorithm>
@@ -217,11 +218,7 @@ std::optional<Metric> metric_named(const Config& config, const std::string& name
 
 std::vector<Metric> metrics_of(const Config& config) { return listed(config, false); }
 
-std::vector<std::string> metric_names() {
-  std::vector<std::string> out;
-  for (Metric& metric : listed(Config(), true)) out.push_back(std::move(metric.name));
-  return out;
-}
+std::vector<std::string> metric_names() { return names_of(listed(Config(), true)); }
 
 bool may_be_metric(const std::string& name) {
   const std::vector<std::string> names = metric_names();

@@ -3,7 +3,6 @@
 #include "autograd/error.hpp"
 #include "experiments/system/text.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -64,11 +63,9 @@ std::optional<StepsTo> steps_to(const std::string& name) {
   StepsTo out;
   if (rest.starts_with('(') && rest.ends_with(')') && comma != std::string_view::npos) {
     out.metric = trimmed(rest.substr(1, comma - 1));
-    const std::string_view value = trimmed(rest.substr(comma + 1, rest.size() - comma - 2));
-    const auto read = std::from_chars(value.data(), value.data() + value.size(), out.value);
-    if (!out.metric.empty() && !value.empty() && read.ec == std::errc() && read.ptr == value.data() + value.size() &&
-        std::isfinite(out.value))
-      return out;
+    const auto value = number_of<double>(trimmed(rest.substr(comma + 1, rest.size() - comma - 2)));
+    out.value = value.value_or(out.value);
+    if (!out.metric.empty() && value && std::isfinite(*value)) return out;
   }
   throw Refused(fmt::format(
       "\"{}\" is not a metric: write the metric and the value to reach, as in \"steps_to(val_accuracy, 0.95)\"", name));

@@ -7,6 +7,7 @@
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>
+#include <boost/describe/enum_to_string.hpp>
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
@@ -307,7 +308,7 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm, co
 std::string subject(const ReportData& report, const ReportArm& arm) {
   constexpr std::string_view removed = "without ";
   const std::string group = report.group_label(arm);
-  std::string what = arm.name.empty() ? arm.label : arm.name;
+  std::string what = arm.short_label();
   if (what.starts_with(removed))
     what = fmt::format("{} model without {}", group.empty() ? "The" : "the",
                        part_in_words(std::string_view(what).substr(removed.size())));
@@ -376,19 +377,7 @@ std::vector<std::string> answer_sentences(const ReportData& report) {
   return sentences;
 }
 
-std::string_view name_of(AnswerWord word) {
-  switch (word) {
-    case AnswerWord::none: break;
-    case AnswerWord::better: return "better";
-    case AnswerWord::worse: return "worse";
-    case AnswerWord::differs: return "differs";
-    case AnswerWord::same: return "same";
-    case AnswerWord::equal: return "equal";
-    case AnswerWord::undecided: return "undecided";
-    case AnswerWord::underpowered: return "underpowered";
-  }
-  return "none";
-}
+std::string_view name_of(AnswerWord word) { return boost::describe::enum_to_string(word, "none"); }
 
 AnswerWord answer_word(const std::optional<statistics::Comparison>& comparison, const Metric& metric) {
   if (!comparison) return AnswerWord::none;

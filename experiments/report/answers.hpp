@@ -8,6 +8,7 @@
 #include "experiments/statistics/comparison.hpp"
 
 #include <array>
+#include <boost/describe/enum.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -85,6 +86,7 @@ std::string underpowered_words(std::string_view n, double smallest_p, std::size_
 /// difference is within the margin. equal: the metric is the same number in all seeds. undecided: none of these.
 /// underpowered: there are too few runs for any answer. none: there is nothing to compare.
 enum class AnswerWord { none, better, worse, differs, same, equal, undecided, underpowered };
+BOOST_DESCRIBE_ENUM(AnswerWord, none, better, worse, differs, same, equal, undecided, underpowered)
 std::string_view name_of(AnswerWord word);
 AnswerWord answer_word(const std::optional<statistics::Comparison>& comparison, const Metric& metric);
 /// better, worse or differs.

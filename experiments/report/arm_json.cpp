@@ -5,7 +5,7 @@
 #include "experiments/report/arm_notes.hpp"
 #include "experiments/report/attention_maps.hpp"
 #include "experiments/report/curves.hpp"
-#include "experiments/report/json.hpp"
+#include "experiments/report/described_json.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/system/polling.hpp"
@@ -15,18 +15,15 @@
 
 namespace heed {
 
+BOOST_DESCRIBE_STRUCT(BandPoint, (), (at, runs, mean, low, high, standard_deviation))
+
 namespace {
 
 namespace json = boost::json;
 
-/// The arm's label in the report, where [report.label] gives it one.
-json::value report_label(const ReportArm& arm) { return text_or_null(arm.own_label.empty() ? "" : arm.label); }
-
 /// The arm's name below the heading of its group, where [report.label] gives it one.
 json::value report_name(const ReportArm& arm) {
-  const std::string &shown = arm.name.empty() ? arm.label : arm.name,
-                    &own = arm.true_name().empty() ? arm.true_label() : arm.true_name();
-  return text_or_null(shown == own ? "" : shown);
+  return text_or_null(arm.short_label() == arm.true_short_label() ? "" : arm.short_label());
 }
 
 json::value learned_of(const ReportArm& arm) {
@@ -48,20 +45,13 @@ json::value cost_object(const ReportArm& arm) {
 
 /// @param decimals  of the texts, mean and spread of each point
 json::object band_of(const std::vector<BandPoint>& band, std::string_view axis, int decimals) {
-  json::array at, runs, mean, low, high, spread, texts;
-  for (const BandPoint& point : band) {
-    at.emplace_back(point.at);
-    runs.emplace_back(point.runs);
-    mean.push_back(json_number(point.mean));
-    low.push_back(json_number(point.low));
-    high.push_back(json_number(point.high));
-    spread.push_back(json_number(point.standard_deviation));
+  json::object out;
+  described::add_lists(out, band, axis);
+  json::array& texts = out["texts"].emplace_array();
+  for (const BandPoint& point : band)
     texts.push_back(json::array{json::string(fixed(point.mean, decimals)),
                                 json::string(spread_text(point.standard_deviation, decimals))});
-  }
-  return json::object{{axis, std::move(at)},      {"runs", std::move(runs)}, {"mean", std::move(mean)},
-                      {"low", std::move(low)},    {"high", std::move(high)}, {"standard_deviation", std::move(spread)},
-                      {"texts", std::move(texts)}};
+  return out;
 }
 
 json::value band_by_length(const ReportArm& arm, std::string_view metric) {
@@ -231,7 +221,7 @@ json::object arm_json(const ReportData& report, const ReportArm& arm, const Tabl
       {"report_label", report_label(arm)},
       {"against", arm.reference},
       {"group", json_list(arm.group)},
-      {"name", arm.true_name().empty() ? arm.true_label() : arm.true_name()},
+      {"name", arm.true_short_label()},
       {"report_name", report_name(arm)},
       {"changes", json::value_from(arm.changes)},
       {"answer", reference ? json::value(nullptr) : json::value(name_of(answer_word(arm.comparison, report.metric)))},

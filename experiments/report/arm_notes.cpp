@@ -64,7 +64,7 @@ std::vector<std::pair<std::string, std::string>> formulas_of_arms(const ReportDa
           !change.value.empty())
         text += fmt::format("{}{} = {}", text.empty() ? "" : "; ", change.key, change.value);
     if (text.empty()) continue;
-    std::pair note(arm.name.empty() ? arm.label : arm.name, std::move(text));
+    std::pair note(arm.short_label(), std::move(text));
     if (std::ranges::find(out, note) == out.end()) out.push_back(std::move(note));
   }
   return out;

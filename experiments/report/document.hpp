@@ -5,6 +5,7 @@
 #include "experiments/report/answers.hpp"
 
 #include <array>
+#include <boost/describe/enum.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,8 +32,10 @@ struct Cell {
 struct Column {
   /// name: of an arm. count: an integer. number: of the metric. amount: with a unit of its own, such as a time.
   enum class Kind { name, text, count, number, probability, answer, amount };
+  BOOST_DESCRIBE_NESTED_ENUM(Kind, name, text, count, number, probability, answer, amount)
   /// Who sees it: everybody; readers of the page, which has room; or only programs.
   enum class Detail { main, page, files };
+  BOOST_DESCRIBE_NESTED_ENUM(Detail, main, page, files)
 
   std::vector<std::string> keys; ///< the names of its values in files
   std::string title{};           ///< its heading; empty if only programs see it
@@ -60,6 +63,7 @@ struct Note {
   /// column: on what the tables show. The others are on one arm, which is their name: its formulas, and how it was made
   /// comparable with the others.
   enum class Kind { column, formula, matching, tuning };
+  BOOST_DESCRIBE_NESTED_ENUM(Kind, column, formula, matching, tuning)
   Kind kind = Kind::column;
   std::string name{};  ///< "p"
   std::string claim{}; ///< in one sentence, for readers with little room
@@ -101,6 +105,7 @@ struct Axis {
 /// lengths, with a band.
 struct Figure {
   enum class Kind { differences, lines };
+  BOOST_DESCRIBE_NESTED_ENUM(Kind, differences, lines)
   Kind kind = Kind::differences;
   std::string name{};    ///< for commands and files: "differences", "val-loss-by-step"
   std::string metric{};  ///< what its lines show: "val_loss"; of differences the report's

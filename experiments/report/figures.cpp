@@ -8,6 +8,7 @@
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/runs/names.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -21,8 +22,6 @@
 namespace heed {
 
 namespace {
-
-std::string name_below_group(const ReportArm& arm) { return arm.name.empty() ? arm.label : arm.name; }
 
 std::string with_unit(const std::string& name, const std::string& unit) {
   return unit.empty() ? name : fmt::format("{} ({})", name, unit);
@@ -76,7 +75,7 @@ document::Figure differences(const ReportData& report) {
     const statistics::Interval range = c.interval.value_or(statistics::Interval{mean, mean});
     const Verdict verdict = verdict_of(c, report.metric, digits.of(arm).difference);
     out.series.push_back({.group = report.group_label(arm),
-                          .name = name_below_group(arm),
+                          .name = arm.short_label(),
                           .mark = verdict.answer,
                           .has_range = c.interval.has_value(),
                           .text = verdict.interval.empty() ? verdict.difference
@@ -197,8 +196,8 @@ document::Figure lines_of(const std::vector<const ReportArm*>& arms, const Lines
   for (const ReportArm* arm : arms) {
     const std::vector<BandPoint> band = lines.band(*arm);
     if (band.size() < 2) continue;
-    document::Series series{.name = name_below_group(*arm),
-                            .look = report.is_reference(*arm) ? 0 : looks.at(name_below_group(*arm)),
+    document::Series series{.name = arm->short_label(),
+                            .look = report.is_reference(*arm) ? 0 : looks.at(arm->short_label()),
                             .text = fmt::format("{:.3g}", band.back().mean)};
     for (const BandPoint& point : band)
       series.points.push_back({static_cast<double>(point.at), point.mean, point.low, point.high,
@@ -256,7 +255,7 @@ std::vector<document::Figure> report_figures(const ReportData& report, std::size
   std::map<std::string, std::size_t> looks; // of arms that are not references, in the order of the arms
   std::vector<std::vector<const ReportArm*>> groups;
   for (const ReportArm& arm : report.arms) {
-    if (!report.is_reference(arm)) looks.emplace(name_below_group(arm), looks.size() + 1);
+    if (!report.is_reference(arm)) looks.emplace(arm.short_label(), looks.size() + 1);
     if (groups.empty() || groups.back().front()->group != arm.group) groups.emplace_back();
     groups.back().push_back(&arm);
   }
@@ -325,10 +324,9 @@ Ticks logarithmic_ticks(double low, double high, int most) {
 const document::Figure& figure_named(const std::vector<document::Figure>& figures, const std::string& name) {
   const auto found = std::ranges::find(figures, name, &document::Figure::name);
   if (found != figures.end()) return *found;
-  std::vector<std::string> names;
-  for (const document::Figure& figure : figures) names.push_back(figure.name);
-  if (names.empty()) throw Refused("this report has no figures yet, because no arm can be compared");
-  throw Refused(fmt::format("there is no figure \"{}\"; figures: {}", name, fmt::join(names, ", ")));
+  if (figures.empty()) throw Refused("this report has no figures yet, because no arm can be compared");
+  throw Refused(fmt::format("there is no figure \"{}\"; figures: {}", name,
+                            joined(figures, ", ", &document::Figure::name)));
 }
 
 } // namespace heed

@@ -107,15 +107,10 @@ std::pair<statistics::SeedValues, statistics::SeedValues> effects(const Contrast
   return out;
 }
 
-const std::string& plain_name(const ReportArm& arm) { return arm.name.empty() ? arm.label : arm.name; }
-const std::string& true_plain_name(const ReportArm& arm) {
-  return arm.true_name().empty() ? arm.true_label() : arm.true_name();
-}
-
 std::vector<CrossedArm> crossed_arms(const ReportData& report) {
   std::vector<CrossedArm> out;
   for (const ReportArm& arm : report.arms)
-    out.push_back({plain_name(arm), arm.reference, own_changes(arm.changes, report.within, report.match != "none")});
+    out.push_back({arm.short_label(), arm.reference, own_changes(arm.changes, report.within, report.match != "none")});
   return out;
 }
 
@@ -123,10 +118,10 @@ std::vector<CrossedArm> crossed_arms(const ReportData& report) {
 void add_crossed(const ReportData& report, const std::vector<CrossedArm>& arms, std::vector<Contrast>& out) {
   for (const auto& [both, first, second] : crossed_options(arms)) {
     const ReportArm &with = report.arms[both], &one = report.arms[first], &other = report.arms[second];
-    out.push_back({{.option = plain_name(one),
-                    .with = plain_name(other),
-                    .true_option = true_plain_name(one),
-                    .true_with = true_plain_name(other),
+    out.push_back({{.option = one.short_label(),
+                    .with = other.short_label(),
+                    .true_option = one.true_short_label(),
+                    .true_with = other.true_short_label(),
                     .without = "by itself",
                     .group = report.group_label(with)},
                    &with,
@@ -141,9 +136,9 @@ void add_groups(const ReportData& report, const std::vector<CrossedArm>& arms, s
   if (report.within.empty()) return;
   for (const auto& [at, in_first] : crossed_groups(arms)) {
     const ReportArm &arm = report.arms[at], &first = report.arms[in_first];
-    out.push_back({{.option = plain_name(arm),
+    out.push_back({{.option = arm.short_label(),
                     .with = report.group_label(arm),
-                    .true_option = true_plain_name(arm),
+                    .true_option = arm.true_short_label(),
                     .true_with = report.group_label(arm),
                     .without = fmt::format("with {}", report.group_label(first)),
                     .group = ""},
@@ -187,7 +182,7 @@ std::string limits_of(const ReportData& report, const Interaction& interaction) 
   for (const std::size_t i : interaction.arms) {
     const ReportArm& arm = report.arms[i];
     const std::string group = report.group_label(arm);
-    const std::string name = report.is_reference(arm) ? "the reference" : plain_name(arm);
+    const std::string name = report.is_reference(arm) ? "the reference" : arm.short_label();
     if (const Limit limit = limit_of(report, arm); limit != Limit::none)
       there[limit].push_back(name_in_list(group.empty() ? name : fmt::format("{} at {}", name, group)));
   }

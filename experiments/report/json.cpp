@@ -35,7 +35,7 @@ json::array problems_array(const ReportData& report) {
     }
     out.push_back(json::object{{"arm", group.arm->true_label()},
                                {"state", group.state()},
-                               {"report_label", text_or_null(group.arm->own_label.empty() ? "" : group.arm->label)},
+                               {"report_label", report_label(*group.arm)},
                                {"seeds", std::move(seeds)},
                                {"seed_texts", std::move(texts)},
                                {"reason", group.reason()},
@@ -178,7 +178,7 @@ json::array further_metrics(const ReportData& report) {
     for (const ReportArm& arm : further.arms)
       arms.push_back(json::object{
           {"label", arm.true_label()},
-          {"report_label", text_or_null(arm.own_label.empty() ? "" : arm.label)},
+          {"report_label", report_label(arm)},
           {"answer", further.is_reference(arm) ? json::value(nullptr)
                                                : json::value(name_of(answer_word(arm.comparison, further.metric)))},
           {"sentence",

@@ -69,6 +69,11 @@ inline boost::json::value text_or_null(const std::string& text) {
   return text.empty() ? boost::json::value(nullptr) : boost::json::value(text);
 }
 
+/// The arm's label in the report, where [report.label] gives it one.
+inline boost::json::value report_label(const ReportArm& arm) {
+  return text_or_null(arm.own_label.empty() ? "" : arm.label);
+}
+
 inline boost::json::object json_digits(const Digits& digits) {
   return {{"value", digits.value}, {"difference", digits.difference}};
 }

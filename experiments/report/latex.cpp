@@ -169,8 +169,7 @@ std::string latex_label(const ReportData& report, const std::string& kind, const
 
 std::size_t longest_name(const ReportData& report) {
   std::size_t longest = 0;
-  for (const ReportArm& arm : report.arms)
-    longest = std::max(longest, (arm.name.empty() ? arm.label : arm.name).size());
+  for (const ReportArm& arm : report.arms) longest = std::max(longest, arm.short_label().size());
   return longest;
 }
 
@@ -226,7 +225,6 @@ const std::string_view latex_letters = R"tex(\newif\ifheedunicode
 
 std::string latex_text(std::string_view text) {
   std::string out;
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   for (const char *p = text.data(), *end = p + text.size(); p != end;) {
     char32_t point = 0;
     const std::size_t size = decode_utf8(p, end, point);

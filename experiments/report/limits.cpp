@@ -6,7 +6,6 @@
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
@@ -200,7 +199,7 @@ namespace {
 
 std::string name_of(const ReportData& report, const ReportArm& arm) {
   if (report.arms.size() == 1) return "the model";
-  return report.is_reference(arm) ? "the reference" : arm.name.empty() ? arm.label : arm.name;
+  return report.is_reference(arm) ? "the reference" : arm.short_label();
 }
 
 std::string as_sentence(std::string text) {

@@ -41,9 +41,9 @@ std::string fence_around(std::string_view text, std::size_t least) {
 std::string list_item(std::string_view text) { return fmt::format("- {}\n", markdown_text(text)); }
 
 std::string list_of_changes(const ReportArm& arm) {
-  std::string text;
-  for (const PlannedChange& change : arm.changes)
-    text += (text.empty() ? "" : ", ") + markdown_code(fmt::format("{} = {}", change.key, change.value), true);
+  const std::string text = joined(arm.changes, ", ", [](const PlannedChange& change) {
+    return markdown_code(fmt::format("{} = {}", change.key, change.value), true);
+  });
   return text.empty() ? "the reference" : text;
 }
 
@@ -159,12 +159,7 @@ std::string markdown_code(std::string_view text, bool in_cell) {
   // In a cell, code cannot represent a backslash before a bar.
   if (line.empty() || (in_cell && line.find("\\|") != std::string::npos)) return markdown_text(line, in_cell);
   const std::string fence = fence_around(line, 1), gap = line.front() == '`' || line.back() == '`' ? " " : "";
-  std::string out = fence + gap;
-  for (const char c : line) {
-    if (c == '|' && in_cell) out += '\\';
-    out += c;
-  }
-  return out + gap + fence;
+  return fence + gap + (in_cell ? replaced(line, {{'|', "\\|"}}) : line) + gap + fence;
 }
 
 std::string markdown_block(std::string_view lines, std::string_view language) {

@@ -18,7 +18,6 @@
 #include <functional>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -235,12 +234,11 @@ std::string earlier_looks_note(const ReportData& report) {
 /// A note on the look that the answers use, and the levels of the looks.
 std::string looks_note(const ReportData& report) {
   if (report.looks.empty()) return "";
-  std::vector<std::string> levels;
-  for (const double level : statistics::look_levels(report.looks)) levels.push_back(level_text(level));
   const std::size_t last = report.seeds_looked_at(), done = report.seeds_done();
   std::string text =
       fmt::format("planned at {} seeds, where p may be {}: together a {:.0f} % chance of a false difference; ",
-                  fmt::join(report.looks, ", "), fmt::join(levels, ", "), 100 * statistics::significance_level);
+                  fmt::join(report.looks, ", "), joined(statistics::look_levels(report.looks), ", ", level_text),
+                  100 * statistics::significance_level);
   if (last == report.seeds.size())
     return text + "the answers are of the last look, or of the one that found them." + earlier_looks_note(report);
   text += fmt::format("{} of {} seeds {} finished; ", done, report.seeds.size(), done == 1 ? "has" : "have");
@@ -282,10 +280,12 @@ Note starts_note(const ReportData& report) {
   const auto runs_of = [&](const Labels& labels) {
     return labels.size() == report.arms.size() ? "all runs" : fmt::format("the runs of {}", fmt::join(labels, ", "));
   };
-  std::vector<std::string> parts;
-  for (const auto& [start, labels] : arms)
-    parts.push_back(fmt::format("{} start from the weights of run {}", runs_of(labels), start));
-  std::string text = fmt::format("{}.", fmt::join(parts, "; "));
+  std::string text = joined(arms, "; ",
+                            [&](const auto& start) {
+                              return fmt::format("{} start from the weights of run {}", runs_of(start.second),
+                                                 start.first);
+                            }) +
+                     ".";
   for (const auto& [changes, labels] : changed)
     text += fmt::format(" In {}, the same weights compute something else than in their start: {}.", runs_of(labels),
                         fmt::join(changes, ", "));

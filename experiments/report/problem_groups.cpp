@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -49,16 +48,13 @@ std::string ProblemGroup::reason() const {
 }
 
 std::string ProblemGroup::seeds() const {
-  std::vector<std::string> all;
-  for (const ReportRun* run : runs) all.push_back(run->seed_text());
-  return fmt::format("seed{} {}", plural(all.size()), fmt::join(all, ", "));
+  return fmt::format("seed{} {}", plural(runs.size()), joined(runs, ", ", &ReportRun::seed_text));
 }
 
 std::string ProblemGroup::ids(std::string (*shown)(const std::string&)) const {
   if (runs.front()->has_no_row()) return "no row";
-  std::vector<std::string> all;
-  for (const ReportRun* run : runs) all.push_back(shown(run->id));
-  return fmt::format("run{} {}", plural(all.size()), fmt::join(all, ", "));
+  return fmt::format("run{} {}", plural(runs.size()),
+                     joined(runs, ", ", [&](const ReportRun* run) { return shown(run->id); }));
 }
 
 std::string shortfall_in_words(const ReportData& report, std::size_t failed, std::size_t missing) {

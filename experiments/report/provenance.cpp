@@ -1,5 +1,6 @@
 // Where a report's numbers come from, as far as a reader must know it before reading them.
 #include "experiments/report/tables.hpp"
+#include "experiments/system/text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,15 +11,14 @@ namespace {
 
 std::string planned_late(const ReportData& report) {
   const Frozen& frozen = *report.frozen;
-  std::vector<std::string> sweeps;
-  for (const EarlierSweep& earlier : report.earlier)
-    sweeps.push_back(fmt::format("{} of them are runs of {} ({}{}{})", earlier.shared, earlier.name,
-                                 time_text(earlier.at),
-                                 earlier.changes.empty() ? "" : "; changed since: ", fmt::join(earlier.changes, ", ")));
+  const std::string sweeps = joined(report.earlier, "; ", [](const EarlierSweep& earlier) {
+    return fmt::format("{} of them are runs of {} ({}{}{})", earlier.shared, earlier.name, time_text(earlier.at),
+                       earlier.changes.empty() ? "" : "; changed since: ", fmt::join(earlier.changes, ", "));
+  });
   return fmt::format(
       "Planned after results: {} of its {} runs had finished when this plan was frozen ({}){}{}. A choice that is made "
       "after seeing results raises the chance of a false difference from 5 % to between 7 and 16 %.",
-      frozen.finished, frozen.runs, time_text(frozen.at), sweeps.empty() ? "" : ", ", fmt::join(sweeps, "; "));
+      frozen.finished, frozen.runs, time_text(frozen.at), sweeps.empty() ? "" : ", ", sweeps);
 }
 
 std::string made_elsewhere(const ReportTable& table) {

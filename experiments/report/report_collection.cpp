@@ -261,7 +261,7 @@ void apply_labels(ReportData& report, const Plan& plan) {
   if (report.arms.size() == 1) return;
   for (ReportArm& arm : report.arms) {
     const bool reference = report.is_reference(arm);
-    const auto found = report.labels.find(reference ? "reference" : arm.name.empty() ? arm.label : arm.name);
+    const auto found = report.labels.find(reference ? "reference" : arm.short_label());
     if (found == report.labels.end()) continue;
     const std::string text = reference ? fmt::format("{} (reference)", found->second) : found->second;
     arm.own_label = arm.label;

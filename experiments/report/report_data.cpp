@@ -1,8 +1,5 @@
 #include "experiments/report/report_data.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 namespace heed {
 
 namespace {
@@ -57,10 +54,9 @@ std::span<const ReportRun> ReportData::counted_runs(const ReportArm& arm) const 
 }
 
 std::string ReportData::group_label(const ReportArm& arm) const {
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < arm.group.size(); ++i)
-    parts.push_back(fmt::format("{} = {}", within[i].name, arm.group[i]));
-  return fmt::format("{}", fmt::join(parts, ", "));
+  std::vector<PlannedChange> values;
+  for (std::size_t i = 0; i < arm.group.size(); ++i) values.push_back({within[i].name, arm.group[i]});
+  return in_words(values);
 }
 
 const std::string& ReportData::shown_metric(const std::string& name) const {

@@ -171,6 +171,9 @@ struct ReportArm {
   /// Its label and its name without [report.label].
   const std::string& true_label() const { return own_label.empty() ? label : own_label; }
   const std::string& true_name() const { return own_name.empty() ? name : own_name; }
+  /// What it is called below the heading of its group: its name, or its label without groups.
+  const std::string& short_label() const { return name.empty() ? label : name; }
+  const std::string& true_short_label() const { return true_name().empty() ? true_label() : true_name(); }
   double seconds = 0; ///< training time, mean over finished runs
   std::string config; ///< resolved, as TOML, of its first seed
   /// Differences of configuration: a is its reference's option, b is this arm's. A group's reference is compared with

@@ -51,9 +51,7 @@ std::optional<double> mean_of(const std::vector<double>& values) {
 /// The standard deviation; zero if it is only rounding.
 std::optional<double> spread_of(const std::vector<double>& values, double resolution) {
   const auto spread = statistics::standard_deviation(values);
-  double largest = 0;
-  for (const double x : values) largest = std::max(largest, std::abs(x));
-  return spread && *spread <= resolution * largest ? 0 : spread;
+  return spread && *spread <= resolution * statistics::largest_size(values) ? 0 : spread;
 }
 
 statistics::ComparisonRequest request_of(const ReportData& report, const Metric& metric, double level) {

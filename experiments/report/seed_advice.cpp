@@ -48,10 +48,9 @@ double level_of(const Plan& plan) {
 /// "         looks at 6, 10 seeds, where p may be 0.0354, 0.0146: 5 % together".
 std::string looks_line(const Plan& plan) {
   if (plan.looks.empty()) return "";
-  std::vector<std::string> levels;
-  for (const double level : statistics::look_levels(plan.looks)) levels.push_back(level_text(level));
   return fmt::format("  looks    at {} seeds, where p may be {}: {:.0f} % together\n", fmt::join(plan.looks, ", "),
-                     fmt::join(levels, ", "), 100 * statistics::significance_level);
+                     joined(statistics::look_levels(plan.looks), ", ", level_text),
+                     100 * statistics::significance_level);
 }
 
 bool unpaired(const Plan& plan) { return plan.test == "unpaired"; }

@@ -3,6 +3,7 @@
 #include "experiments/report/json.hpp"
 
 #include "experiments/system/polling.hpp"
+#include "experiments/system/text.hpp"
 
 #include <array>
 #include <utility>
@@ -51,19 +52,9 @@ private:
       poll_caller();
       std::array<char, piece> buffer; // NOLINT: the serializer fills it
       const boost::json::string_view text = writer.read(buffer.data(), buffer.size());
-      if (for_page_) add_escaped(text);
+      // These characters occur only inside JSON strings, so they can be escaped.
+      if (for_page_) out_ += replaced(text, {{'<', "\\u003c"}, {'>', "\\u003e"}, {'&', "\\u0026"}});
       else out_.append(text.data(), text.size());
-    }
-  }
-  // These characters occur only inside JSON strings, so they can be escaped.
-  void add_escaped(std::string_view text) {
-    for (const char c : text) {
-      switch (c) {
-        case '<': out_ += "\\u003c"; break;
-        case '>': out_ += "\\u003e"; break;
-        case '&': out_ += "\\u0026"; break;
-        default: out_ += c;
-      }
     }
   }
 

@@ -1,6 +1,7 @@
 #include "experiments/report/svg_picture.hpp"
 
 #include "experiments/report/text_table.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -52,11 +53,7 @@ std::vector<std::string> lines_of(const std::string& name, double first, double 
   return lines;
 }
 
-std::string number_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) c == '-' ? out += "\u2212" : out += c;
-  return out;
-}
+std::string number_text(const std::string& text) { return replaced(text, {{'-', "\u2212"}}); }
 
 Ticks ticks_with_room(const Scale& x, int most) {
   const Ticks ticks = ticks_between(x.low, x.high, most);
@@ -195,15 +192,7 @@ bool is_picture_of_heed(std::string_view beginning) {
 }
 
 std::string svg_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
-  }
-  return out;
+  return replaced(text, {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}});
 }
 
 // The small term keeps rounding of exact halves the same on all CPUs.

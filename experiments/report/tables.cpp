@@ -78,8 +78,7 @@ public:
       poll_caller();
       RowOf of{report_, arm, digits.of(arm), std::nullopt};
       if (arm.comparison) of.verdict = verdict_of(*arm.comparison, report_.metric, of.digits.difference);
-      document::Row row{
-          report_.group_label(arm), arm.name.empty() ? arm.label : arm.name, report_.is_reference(arm), {}};
+      document::Row row{report_.group_label(arm), arm.short_label(), report_.is_reference(arm), {}};
       for (const MakeCell& make : makers_) row.cells.push_back(make(of));
       table_.rows.push_back(std::move(row));
     }
@@ -91,13 +90,6 @@ private:
   document::Table table_;
   std::vector<MakeCell> makers_;
 };
-
-std::string changes_of(const ReportArm& arm) {
-  std::string text;
-  for (const PlannedChange& change : arm.changes)
-    text += fmt::format("{}{} = {}", text.empty() ? "" : "; ", change.key, change.value);
-  return text;
-}
 
 document::Cell mean_cell(const RowOf& row) {
   const ReportArm& arm = row.arm;
@@ -160,7 +152,7 @@ bool memory_differs(const ReportData& report) {
 void add_values(Builder& builder, const ReportData& report) {
   builder.add({.keys = {"arm"}, .title = "arm", .kind = Kind::name, .detail = Detail::main}, true,
               [](const RowOf& row) { return document::Cell{.values = {row.arm.true_label()}, .text = row.arm.label}; });
-  builder.file("changes", [](const RowOf& row) { return text_value(changes_of(row.arm)); });
+  builder.file("changes", [](const RowOf& row) { return text_value(in_words(row.arm.changes, "; ")); });
   builder.file("group", [](const RowOf& row) { return text_value(row.report.group_label(row.arm)); });
   builder.file("reference", [](const RowOf& row) {
     return row.report.is_reference(row.arm) ? FileValue() : FileValue(row.report.arms[row.arm.reference].true_label());

@@ -52,33 +52,18 @@ private:
 
 /// What a state in the table says.
 RunState state_by_word(const ResultTable& table, const ResultRequest& question, const ResultRun& run, ReportRun& out) {
-  static const std::map<std::string, RunState, std::less<>> words{{"", RunState::finished},
-                                                                  {"finished", RunState::finished},
-                                                                  {"completed", RunState::finished},
-                                                                  {"complete", RunState::finished},
-                                                                  {"success", RunState::finished},
-                                                                  {"succeeded", RunState::finished},
-                                                                  {"done", RunState::finished},
-                                                                  {"ok", RunState::finished},
-                                                                  {"failed", RunState::failed},
-                                                                  {"crashed", RunState::failed},
-                                                                  {"killed", RunState::failed},
-                                                                  {"diverged", RunState::failed},
-                                                                  {"error", RunState::failed},
-                                                                  {"errored", RunState::failed},
-                                                                  {"running", RunState::running},
-                                                                  {"queued", RunState::queued},
-                                                                  {"pending", RunState::queued},
-                                                                  {"scheduled", RunState::queued},
-                                                                  {"preempted", RunState::queued},
-                                                                  {"preempting", RunState::running},
-                                                                  {"interrupted", RunState::interrupted},
-                                                                  {"missing", RunState::missing},
-                                                                  {"left out", RunState::finished},
-                                                                  {"gone", RunState::missing},
-                                                                  {"not chosen yet", RunState::queued}};
-  const auto found = words.find(run.state);
-  if (found == words.end())
+  using Words = std::vector<std::string_view>;
+  static const std::pair<RunState, Words> states[] = {
+      {RunState::finished, {"", "finished", "completed", "complete", "success", "succeeded", "done", "ok", "left out"}},
+      {RunState::failed, {"failed", "crashed", "killed", "diverged", "error", "errored"}},
+      {RunState::running, {"running", "preempting"}},
+      {RunState::queued, {"queued", "pending", "scheduled", "preempted", "not chosen yet"}},
+      {RunState::interrupted, {"interrupted"}},
+      {RunState::missing, {"missing", "gone"}}};
+  const auto found = std::ranges::find_if(states, [&](const auto& state) {
+    return std::ranges::find(state.second, run.state) != state.second.end();
+  });
+  if (found == std::end(states))
     throw Refused(
         fmt::format("{}: the state is {}; known are finished, completed, success (a result), failed, crashed, "
                     "killed (none), running, queued (not yet). Name another column with {} COLUMN, or write "
@@ -86,7 +71,7 @@ RunState state_by_word(const ResultTable& table, const ResultRequest& question, 
                     table.place(run.line), shown_text(run.state), question.option("state"), question.option("state")));
   if (run.state == "left out") out.exclusion = RunExclusion::unusable;
   if (run.state == "gone") out.exclusion = RunExclusion::gone;
-  return found->second;
+  return found->first;
 }
 
 /// Fills in a run's values by all metrics, or why it has none.

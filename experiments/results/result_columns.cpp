@@ -5,9 +5,12 @@
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/system/polling.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <array>
+#include <boost/describe/enum.hpp>
+#include <boost/describe/enum_to_string.hpp>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -16,6 +19,8 @@
 #include <system_error>
 
 namespace heed {
+
+BOOST_DESCRIBE_ENUM(ColumnRole, arm, seed, step, state, time, run)
 
 namespace {
 
@@ -47,18 +52,6 @@ const RoleNames& names_of(ColumnRole role) {
   return *std::ranges::find(all, role, &RoleNames::role);
 }
 
-std::string_view in_words(ColumnRole role) {
-  switch (role) {
-    case ColumnRole::arm: return "arm";
-    case ColumnRole::seed: return "seed";
-    case ColumnRole::step: return "step";
-    case ColumnRole::state: return "state";
-    case ColumnRole::time: return "time";
-    case ColumnRole::run: break;
-  }
-  return "run";
-}
-
 std::vector<std::string> named_columns(const ResultTable& table) {
   std::vector<std::string> out;
   for (const std::string& column : table.columns)
@@ -71,12 +64,6 @@ std::vector<std::size_t> with_plain_name(const ResultTable& table, std::string_v
   for (std::size_t i = 0; i < table.columns.size(); ++i)
     if (!table.columns[i].empty() && plain_column(table.columns[i]) == plain) out.push_back(i);
   return out;
-}
-
-std::string names_in_words(const ResultTable& table, const std::vector<std::size_t>& columns) {
-  std::vector<std::string> names;
-  for (const std::size_t column : columns) names.push_back(shown_text(table.columns[column]));
-  return fmt::format("{}", fmt::join(names, " and "));
 }
 
 std::string_view hint_for(std::string_view text) {
@@ -95,11 +82,7 @@ std::string plain_column(std::string_view name) {
   static constexpr std::array before{"config."sv,     "config/"sv,  "params."sv,  "params/"sv,
                                      "parameters."sv, "hparams."sv, "hparams/"sv, "metrics."sv,
                                      "metrics/"sv,    "summary."sv, "summary/"sv, "hyperparams."sv};
-  std::string out;
-  for (const char c : name) {
-    if (c >= 'A' && c <= 'Z') out += static_cast<char>(c - 'A' + 'a');
-    else out += c == ' ' || c == '-' ? '_' : c;
-  }
+  std::string out = replaced(lower_case(name), {{' ', "_"}, {'-', "_"}});
   for (bool found = true; found;) {
     found = false;
     for (const std::string_view word : before)
@@ -110,6 +93,10 @@ std::string plain_column(std::string_view name) {
   }
   if (const std::size_t letters = out.find_first_not_of('_'); letters != std::string::npos) out.erase(0, letters);
   return out;
+}
+
+std::string names_in_words(const ResultTable& table, const std::vector<std::size_t>& columns) {
+  return joined(columns, " and ", [&](std::size_t column) { return shown_text(table.columns[column]); });
 }
 
 std::string columns_in_words(const ResultTable& table) {
@@ -152,8 +139,8 @@ std::optional<std::size_t> recognised_column(const ResultTable& table, ColumnRol
   for (const std::size_t column : found)
     if (table.columns[column] == names.names.front()) return column;
   if (names.in_order) return found.front();
-  throw Refused(fmt::format("{}: the {} can be {}; choose one with {} COLUMN", table.name, in_words(role),
-                            names_in_words(table, found), option));
+  throw Refused(fmt::format("{}: the {} can be {}; choose one with {} COLUMN", table.name,
+                            boost::describe::enum_to_string(role, ""), names_in_words(table, found), option));
 }
 
 std::string hint_of_arms_as_columns(const ResultTable& table, const ResultRequest& question,
@@ -182,13 +169,6 @@ std::string hint_of_arms_as_columns(const ResultTable& table, const ResultReques
                      shown_name(table.columns[*seed]), shown_name(metric));
 }
 
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 std::optional<double> read_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   if (text.empty() || text.starts_with('+')) return std::nullopt;
@@ -201,9 +181,7 @@ std::optional<double> read_number(std::string_view text) {
 
 std::optional<std::int64_t> whole_number(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
-  std::int64_t whole = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
-  if (error == std::errc() && end == text.data() + text.size()) return whole;
+  if (const auto whole = number_of<std::int64_t>(text)) return whole;
   const std::optional<double> number = read_number(text);
   if (!number || !std::isfinite(*number) || std::abs(*number) > static_cast<double>(largest_seed) ||
       *number != std::trunc(*number))

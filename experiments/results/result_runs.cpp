@@ -1,4 +1,5 @@
 #include "experiments/results/result_runs.hpp"
+#include "experiments/system/text.hpp"
 
 #include "autograd/error.hpp"
 
@@ -6,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unordered_map>
 
 namespace heed {
@@ -127,17 +127,9 @@ LongColumns long_columns(const ResultTable& table, const ResultRequest& question
 
 std::string arm_of_row(const ResultTable& table, const ResultRow& row, const LongColumns& columns) {
   if (columns.arm.size() == 1) return name_in_cell(table, row, columns.arm.front(), "arm");
-  std::vector<std::string> parts;
-  for (const std::size_t column : columns.arm)
-    parts.push_back(fmt::format("{} = {}", shown_name(table.columns[column]), name_in_cell(table, row, column, "arm")));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-/// "a/b" with its quotes, so that pairs of texts with slashes stay different.
-std::string in_quotes(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
+  return joined(columns.arm, ", ", [&](std::size_t column) {
+    return fmt::format("{} = {}", shown_name(table.columns[column]), name_in_cell(table, row, column, "arm"));
+  });
 }
 
 /// Whether a row with this seed, fold or subject is made from other rows, as tables for readers have them at the end.
@@ -160,7 +152,9 @@ std::string pair_of_row(const ResultTable& table, const ResultRow& row, const Lo
                                 shown_text(table.columns[column]), shown_text(text)));
     if (number) text = fmt::format("{}", *number);
     whole = whole && number;
-    if (columns.pair.size() > 1 && text.find_first_of("/\"") != std::string::npos) text = in_quotes(text);
+    // "a/b" with its quotes, so that pairs of texts with slashes stay different
+    if (columns.pair.size() > 1 && text.find_first_of("/\"") != std::string::npos)
+      text = "\"" + replaced(text, {{'"', "\"\""}}) + "\"";
     out += (out.empty() ? "" : "/") + text;
   }
   whole = whole && columns.pair.size() == 1;
@@ -168,11 +162,7 @@ std::string pair_of_row(const ResultTable& table, const ResultRow& row, const Lo
 }
 
 std::string columns_read(const ResultTable& table, const LongColumns& columns, const ResultRuns& runs) {
-  const auto named = [&](const std::vector<std::size_t>& of) {
-    std::vector<std::string> names;
-    for (const std::size_t column : of) names.push_back(shown_text(table.columns[column]));
-    return fmt::format("{}", fmt::join(names, " and "));
-  };
+  const auto named = [&](const std::vector<std::size_t>& of) { return names_in_words(table, of); };
   std::string out = fmt::format("arms by {}", named(columns.arm));
   if (!columns.group.empty()) out += fmt::format(", groups by {}", named(columns.group));
   if (columns.has_pair()) out += fmt::format(", seeds by {}", named(columns.pair));
@@ -385,10 +375,10 @@ ResultRuns runs_of_rows(const ResultTable& table, const ResultRequest& question)
   }
   reader.require_one_run_each(out);
   out.whole_seeds = reader.whole();
-  std::vector<std::string> paired;
-  for (const std::size_t column : columns.pair) paired.push_back(shown_name(table.columns[column]));
-  if (paired.size() == 1 && question.pair.empty()) paired.front() = "seed";
-  out.paired_by = fmt::format("{}", fmt::join(paired, " and "));
+  out.paired_by = columns.pair.size() == 1 && question.pair.empty()
+                      ? "seed"
+                      : joined(columns.pair, " and ",
+                               [&](std::size_t column) { return shown_name(table.columns[column]); });
   out.columns = columns_read(table, columns, out);
   sort_by_step(out, table, question);
   reader.find_holes(out);

@@ -97,6 +97,9 @@ enum class ColumnRole { arm, seed, step, state, time, run };
 /// @param option  in messages: "--arm"
 std::optional<std::size_t> recognised_column(const ResultTable& table, ColumnRole role, const std::string& option);
 
+/// "lr and dataset": the columns' names.
+std::string names_in_words(const ResultTable& table, const std::vector<std::size_t>& columns);
+
 /// "its columns are 'model', 'seed', 'accuracy'", at most twenty of them.
 std::string columns_in_words(const ResultTable& table);
 
@@ -110,8 +113,6 @@ inline constexpr std::size_t steps_of_cell = 32;
 
 /// The longest name of an arm, a group or a seed, in bytes.
 inline constexpr std::size_t longest_name_in_cell = 300;
-
-std::string lower_case(std::string_view text);
 
 /// A number as from_chars reads it, with a plus sign, too; numbers beyond the range of double are infinite or 0.
 std::optional<double> read_number(std::string_view text);

@@ -8,13 +8,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <limits>
 #include <map>
-#include <system_error>
 
 namespace heed {
 
@@ -23,9 +21,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::string metric_list(const ResultRuns& runs) {
-  std::vector<std::string> names;
-  for (const std::string& metric : runs.metrics) names.push_back(shown_text(metric));
-  return fmt::format("{}", fmt::join(names, ", "));
+  return joined(runs.metrics, ", ", [](const std::string& metric) { return shown_text(metric); });
 }
 
 /// The value of a repeatable option for a metric: of "METRIC=VALUE", or of "VALUE", which holds for all metrics.
@@ -85,11 +81,8 @@ Direction direction_of(const ByMetric& given, const std::string& metric) {
 std::optional<double> bound_of(std::string_view text) {
   if (text == "inf") return infinity;
   if (text == "-inf") return -infinity;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || std::isnan(value))
-    return std::nullopt;
-  return value;
+  const std::optional<double> value = number_of<double>(text);
+  return value && !std::isnan(*value) ? value : std::nullopt;
 }
 
 ValueRange bounds_of(const ByMetric& given, const std::string& metric, double lowest, double highest) {
@@ -178,7 +171,6 @@ constexpr std::array neutral_words{
 /// "l"} for "rouge-L", {"hits"} for "hits@10". "F1" and "R2" are "f" and "r" only with their digit.
 std::vector<std::string> words_of(std::string_view name) {
   const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::vector<std::string> words;
   std::string word;
   const auto end_word = [&] {
@@ -207,7 +199,6 @@ bool any_of_words(const std::vector<std::string>& words, const auto& known) {
 /// "1 - accuracy", "-loss", "1/error", "2 * acc": a name that computes.
 bool is_formula(std::string_view name) {
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto begin = std::ranges::find_if_not(name, is_digit);
   const bool has_number_first = begin != name.begin() && (begin == name.end() || !is_letter(*begin));
   return name.empty() || (!is_letter(name.front()) && !is_digit(name.front())) || has_number_first ||

@@ -40,7 +40,6 @@ std::vector<WideColumn> columns_of_metric(const ResultTable& table, const std::s
   return out;
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_separator(char c) { return std::string_view(" -_=:/.,()[]#").find(c) != std::string_view::npos; }
 
 std::string_view without_separators(std::string_view text) {

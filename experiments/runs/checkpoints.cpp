@@ -3,11 +3,9 @@
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <system_error>
 #include <utility>
 
 namespace heed {
@@ -73,11 +71,10 @@ std::vector<std::int64_t> checkpoint_steps(const RunFolder& run) {
   require_readable(names);
   for (const std::string& name : names ? *names : std::vector<std::string>()) {
     if (!name.starts_with(checkpoint_prefix) || !name.ends_with(checkpoint_suffix)) continue;
-    const char* first = name.data() + checkpoint_prefix.size();
-    const char* last = name.data() + name.size() - checkpoint_suffix.size();
-    std::int64_t step = 0;
-    if (const auto [at, wrong] = std::from_chars(first, last, step); wrong == std::errc() && at == last && step >= 0)
-      steps.push_back(step);
+    std::string_view number = name;
+    number.remove_prefix(checkpoint_prefix.size());
+    number.remove_suffix(checkpoint_suffix.size());
+    if (const auto step = number_of<std::int64_t>(number); step && *step >= 0) steps.push_back(*step);
   }
   std::sort(steps.rbegin(), steps.rend());
   return steps;

@@ -4,7 +4,6 @@
 #include "experiments/data/json_fields.hpp"
 #include "experiments/system/bounds.hpp"
 
-#include <algorithm>
 #include <boost/json.hpp>
 #include <concepts>
 #include <fmt/format.h>

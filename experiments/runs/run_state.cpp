@@ -8,21 +8,15 @@
 #include "experiments/system/lease.hpp"
 #include "experiments/system/threads.hpp"
 
+#include <boost/describe/enum.hpp>
+#include <boost/describe/enum_to_string.hpp>
 #include <utility>
 
 namespace heed {
 
-std::string_view name_of(RunState state) {
-  switch (state) {
-    case RunState::missing: return "missing";
-    case RunState::queued: return "queued";
-    case RunState::running: return "running";
-    case RunState::interrupted: return "interrupted";
-    case RunState::failed: return "failed";
-    case RunState::finished: return "finished";
-  }
-  return "unknown";
-}
+BOOST_DESCRIBE_ENUM(RunState, missing, queued, running, interrupted, failed, finished)
+
+std::string_view name_of(RunState state) { return boost::describe::enum_to_string(state, "unknown"); }
 
 bool has_ended(RunState state) { return state == RunState::finished || state == RunState::failed; }
 

@@ -83,9 +83,8 @@ public:
   void go_on_from(std::int64_t step) {
     std::erase_if(manifest_.earlier, [&](const EarlierSteps& earlier) { return earlier.until > step; });
     if (step == 0) return;
-    std::string made;
-    for (const MachineDifference& d : bit_differences(before_, manifest_))
-      made += fmt::format("{}{} \"{}\"", made.empty() ? "" : ", ", d.what, d.a);
+    std::string made = joined(bit_differences(before_, manifest_), ", ",
+                              [](const MachineDifference& d) { return fmt::format("{} \"{}\"", d.what, d.a); });
     if (made.empty()) return;
     say(parts_, run_,
         fmt::format("warning: it resumes from step {} on another machine or build: the steps before were computed "

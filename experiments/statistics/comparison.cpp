@@ -13,11 +13,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <fmt/format.h>
-#include <functional>
 #include <map>
-#include <utility>
 
 namespace heed::statistics {
 
@@ -389,16 +386,6 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
 }
 
 } // namespace
-
-std::string_view name_of(Answer answer) {
-  switch (answer) {
-    case Answer::differs: return "differs";
-    case Answer::same: return "same";
-    case Answer::undecided: return "undecided";
-    case Answer::underpowered: return "underpowered";
-  }
-  return "";
-}
 
 std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
                                                std::span<const std::size_t> reference_of,

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace heed::statistics {
@@ -25,7 +24,6 @@ enum class Test { paired, unpaired };
 /// difference within the margin, even if p also finds a difference. undecided: neither. underpowered: not the same, and
 /// too few runs to reach the level with any data (fewer than 6 pairs).
 enum class Answer { differs, same, undecided, underpowered };
-std::string_view name_of(Answer answer);
 
 /// An arm compared with its reference. If paired, d = arm - reference for each seed.
 struct Comparison {

@@ -45,8 +45,7 @@ double size_of_centred_t(double n, double squares, double sum, double least) {
 
 /// The differences less their mean. The mean is rounded, so what is no more than rounding is 0.
 std::vector<double> centred(const ScaledDifferences& arm) {
-  double largest = 0;
-  for (const double x : arm.values) largest = std::max(largest, std::abs(x));
+  const double largest = largest_size(arm.values);
   std::vector<double> out;
   for (const double x : arm.values) {
     const double value = x - arm.sum / arm.n;

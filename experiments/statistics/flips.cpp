@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "autograd/rng.hpp"
+#include "experiments/statistics/summary.hpp"
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>
@@ -246,17 +247,6 @@ std::uint64_t each_flip(const SeedRows& rows, Flips flips, const std::function<v
   }
   return random_flips + 1;
 }
-
-namespace {
-
-/// The largest power of two that is at most the largest absolute value; 1 if all values are 0.
-double scale_of(std::span<const double> values) {
-  double largest = 0;
-  for (const double x : values) largest = std::max(largest, std::abs(x));
-  return largest > 0 ? std::ldexp(1.0, std::ilogb(largest)) : 1.0;
-}
-
-} // namespace
 
 double size_of_t(double n, double squares, double sum) {
   if (n < 2 || !(squares > 0)) return 0;

@@ -38,9 +38,7 @@ struct Pool {
         if (!std::isfinite(x)) throw Failed(fmt::format("[statistics] a value is not finite: {}", x));
         values.push_back(x);
       }
-    double largest = 0;
-    for (const double x : values) largest = std::max(largest, std::abs(x));
-    if (largest > 0) scale = std::ldexp(1.0, std::ilogb(largest));
+    scale = scale_of(values);
     for (std::size_t i = 0; i < values.size(); ++i) {
       values[i] /= scale;
       total += values[i];

@@ -222,7 +222,7 @@ template <class Share> double over_sweeps(std::size_t draws, const Share& share)
   return sum / static_cast<double>(draws);
 }
 
-double each(const SweepSize& sweep) { return sweep.level / static_cast<double>(std::max<std::size_t>(sweep.arms, 1)); }
+double each(const SweepSize& sweep) { return level_of_each(sweep.level, sweep.arms); }
 
 /// The number of column values that the flips of a sweep compute, with `columns` columns for each arm. Mirror images of
 /// flips are not computed.

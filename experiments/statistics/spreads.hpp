@@ -1,7 +1,6 @@
 // Tests whether two arms have equal spreads: tests of means need it if the noise is skewed.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>

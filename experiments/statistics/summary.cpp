@@ -46,6 +46,17 @@ double interquartile_mean_of_sorted(std::span<const double> sorted) {
   return sum / (n / 2);
 }
 
+double largest_size(std::span<const double> values) {
+  double largest = 0;
+  for (const double x : values) largest = std::max(largest, std::abs(x));
+  return largest;
+}
+
+double scale_of(std::span<const double> values) {
+  const double largest = largest_size(values);
+  return largest > 0 ? std::ldexp(1.0, std::ilogb(largest)) : 1.0;
+}
+
 void check_confidence(double confidence) {
   if (!(confidence > 0 && confidence < 1))
     throw Failed(fmt::format("[statistics] a confidence lies between 0 and 1: {}", confidence));

@@ -22,6 +22,12 @@ double interquartile_mean(std::span<const double> values);
 /// `interquartile_mean` of values that are sorted in increasing order.
 double interquartile_mean_of_sorted(std::span<const double> sorted);
 
+/// The largest absolute value; 0 without values.
+double largest_size(std::span<const double> values);
+/// The largest power of two that is at most the largest absolute value; 1 if all values are 0. Values that are divided
+/// by it lose no bit.
+double scale_of(std::span<const double> values);
+
 struct Interval {
   double low = 0, high = 0;
 };

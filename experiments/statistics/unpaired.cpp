@@ -69,18 +69,15 @@ enum class Side { both, above, below };
 class Residuals {
 public:
   Residuals(std::span<const double> a, std::span<const double> b) : n_(real(a.size())), m_(real(b.size())) {
-    double largest = 0;
-    for (const std::span<const double>& sample : {a, b})
-      for (const double x : sample) largest = std::max(largest, std::abs(x));
     // Means are rounded: what is smaller than this is zero.
-    const auto without_rounding = [zero = 1e-12 * largest](double x) { return std::abs(x) <= zero ? 0 : x; };
+    const auto without_rounding = [zero = 1e-12 * std::max(largest_size(a), largest_size(b))](double x) {
+      return std::abs(x) <= zero ? 0 : x;
+    };
     const double mean_a = mean(a), mean_b = mean(b);
     difference_ = without_rounding(mean_a - mean_b);
     for (const double x : a) values_.push_back(without_rounding(x - mean_a));
     for (const double x : b) values_.push_back(without_rounding(x - mean_b));
-    largest = 0;
-    for (const double x : values_) largest = std::max(largest, std::abs(x));
-    if (largest > 0) unit_ = std::ldexp(1.0, std::ilogb(largest));
+    unit_ = scale_of(values_);
     double of_a = 0;
     for (std::size_t i = 0; i < values_.size(); ++i) {
       values_[i] /= unit_;

@@ -31,18 +31,14 @@ bool Groups::is_shared(const Change& change) const {
                      [&](const NamedOption& option) { return option.key == change.key; });
 }
 
-std::vector<Change> Groups::shared(const std::vector<Change>& changes) const {
-  std::vector<Change> out;
-  std::copy_if(changes.begin(), changes.end(), std::back_inserter(out),
-               [&](const Change& change) { return is_shared(change); });
-  return out;
+std::vector<Change> Groups::shared(std::vector<Change> changes) const {
+  std::erase_if(changes, [&](const Change& change) { return !is_shared(change); });
+  return changes;
 }
 
-std::vector<Change> Groups::own(const std::vector<Change>& changes) const {
-  std::vector<Change> out;
-  std::copy_if(changes.begin(), changes.end(), std::back_inserter(out),
-               [&](const Change& change) { return !is_shared(change); });
-  return out;
+std::vector<Change> Groups::own(std::vector<Change> changes) const {
+  std::erase_if(changes, [&](const Change& change) { return is_shared(change); });
+  return changes;
 }
 
 std::vector<std::string> Groups::of(const FlatConfig& arm) const {
@@ -58,9 +54,9 @@ std::vector<std::string> Groups::of(const FlatConfig& arm) const {
 }
 
 std::string Groups::label(const std::vector<std::string>& values) const {
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < values.size(); ++i) parts.push_back(fmt::format("{} = {}", options_[i].name, values[i]));
-  return fmt::format("{}", fmt::join(parts, ", "));
+  std::vector<PlannedChange> named;
+  for (std::size_t i = 0; i < values.size(); ++i) named.push_back({options_[i].name, values[i]});
+  return in_words(named);
 }
 
 } // namespace heed

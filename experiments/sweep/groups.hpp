@@ -21,8 +21,8 @@ public:
 
   /// `shared` returns the arm's changes that determine its group. `own` returns the other changes, which distinguish
   /// the arm within its group.
-  std::vector<Change> shared(const std::vector<Change>& changes) const;
-  std::vector<Change> own(const std::vector<Change>& changes) const;
+  std::vector<Change> shared(std::vector<Change> changes) const;
+  std::vector<Change> own(std::vector<Change> changes) const;
 
   /// The arm's values of the group options. Throws heed::Refused if one of the options has no effect in this arm.
   std::vector<std::string> of(const FlatConfig& arm) const;

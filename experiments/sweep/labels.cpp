@@ -4,6 +4,7 @@
 #include "experiments/config/values.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/metric.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -15,11 +16,6 @@ namespace {
 std::string table_of(const std::string& key) {
   const auto dot = key.rfind('.');
   return dot == std::string::npos ? "" : key.substr(0, dot);
-}
-
-std::string spaced(std::string text) {
-  std::replace(text.begin(), text.end(), '_', ' ');
-  return text;
 }
 
 /// "score" for attention.score, "position" for position.kind.

@@ -16,6 +16,11 @@
 
 namespace heed {
 
+std::string in_words(const std::vector<PlannedChange>& changes, std::string_view between) {
+  return joined(changes, between,
+                [](const PlannedChange& change) { return fmt::format("{} = {}", change.key, change.value); });
+}
+
 bool Tuning::settled() const {
   return std::all_of(arms.begin(), arms.end(), [](const ArmTuning& arm) { return arm.chosen.has_value(); });
 }

@@ -27,6 +27,9 @@ struct PlannedChange {
 };
 BOOST_DESCRIBE_STRUCT(PlannedChange, (), (key, value))
 
+/// "attention.score = dot, model.heads = 8".
+std::string in_words(const std::vector<PlannedChange>& changes, std::string_view between = ", ");
+
 /// An option with its name in labels.
 struct PlannedOption {
   std::string key;  ///< "task.copy.length"

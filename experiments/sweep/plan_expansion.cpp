@@ -62,12 +62,6 @@ std::vector<PlannedChange> planned(const std::vector<Change>& changes) {
   return out;
 }
 
-std::string in_words(const std::vector<Change>& changes) {
-  std::vector<std::string> what;
-  for (const Change& change : changes) what.push_back(fmt::format("{} = {}", change.key, plain_text(change.value)));
-  return fmt::format("{}", fmt::join(what, ", "));
-}
-
 /// Builds a plan step by step.
 class PlanBuilder {
 public:
@@ -88,7 +82,7 @@ public:
         left += add_candidate(block, candidate, names);
       } catch (const Refused& error) {
         throw Refused(fmt::format("{} (in the sweep's arm {})", error.what(),
-                                  candidate.label.empty() ? in_words(candidate.changes) : candidate.label));
+                                  candidate.label.empty() ? in_words(planned(candidate.changes)) : candidate.label));
       }
     }
     if (left == 0) refuse(block.origin, "this block of the sweep has no arm, or excludes them all");
@@ -96,7 +90,7 @@ public:
       for (const std::vector<Change>& all : *conditions)
         if (!met_.contains(&all))
           plan_.notes.push_back(fmt::format("{}: {} matches no combination of this block: {}", block.origin.text(),
-                                            name, in_words(all)));
+                                            name, in_words(planned(all))));
   }
 
   /// Assigns each arm its reference, and sorts the arms by group with the reference first.
@@ -177,7 +171,7 @@ public:
           tuning.arms[a].trials.push_back(std::move(trial));
         } catch (const Refused& error) {
           throw Refused(fmt::format("{} (in [sweep.tune], the arm \"{}\" with {})", error.what(), plan_.arms[a].label,
-                                    in_words(point)));
+                                    in_words(planned(point))));
         }
       }
     }

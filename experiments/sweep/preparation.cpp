@@ -13,6 +13,7 @@
 #include "experiments/models/target_leakage.hpp"
 #include "experiments/sweep/plan_checks.hpp"
 #include "experiments/sweep/tuning.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -183,23 +184,15 @@ Checked checked(Config config, const Plan& plan, const Settings& settings, const
   return {std::move(config), cost};
 }
 
-Checked prepared_arm(Config config, const Plan& plan, const Settings& settings, std::size_t arm,
+/// `checked`, whose error then says the arm and its trial. @param trial  null: the arm itself
+Checked prepared_arm(Config config, const Trial* trial, const Plan& plan, const Settings& settings, std::size_t arm,
                      const Config* reference, Tasks& tasks, Starts& starts) {
   try {
     return checked(std::move(config), plan, settings, reference, tasks, starts);
   } catch (const Refused& error) {
-    if (plan.arms.size() == 1) throw;
-    throw Refused(fmt::format("{} (in the arm \"{}\")", error.what(), plan.arms[arm].label));
-  }
-}
-
-Checked prepared_trial(Config config, const Trial& trial, const Plan& plan, const Settings& settings, std::size_t arm,
-                       const Config* reference, Tasks& tasks, Starts& starts) {
-  try {
-    return checked(std::move(config), plan, settings, reference, tasks, starts);
-  } catch (const Refused& error) {
-    throw Refused(fmt::format("{} (in [sweep.tune], the arm \"{}\" with {})", error.what(), plan.arms[arm].label,
-                              short_words(trial)));
+    if (!trial && plan.arms.size() == 1) throw;
+    throw Refused(fmt::format("{} (in {} \"{}\"{})", error.what(), trial ? "[sweep.tune], the arm" : "the arm",
+                              plan.arms[arm].label, trial ? " with " + short_words(*trial) : ""));
   }
 }
 
@@ -289,8 +282,7 @@ Metric metric_of(const Config& config, const std::string& name, const std::strin
   }
   if (goal) return steps_metric(config, name, *goal, option);
   if (auto metric = metric_named(config, name)) return std::move(*metric);
-  std::vector<std::string> names;
-  for (const Metric& metric : metrics_of(config)) names.push_back(metric.name);
+  std::vector<std::string> names = names_of(metrics_of(config));
   for (const InspectedMetric& metric : inspected_metrics())
     if (name.starts_with(fmt::format("{}.", metric.name)))
       throw Refused(fmt::format("{}: \"{}\" is measured only if train.inspect is one of {}, but it is {}", option, name,
@@ -358,15 +350,15 @@ Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& 
     if (plan.tuning) {
       for (Trial& trial : plan.tuning->arms.at(a).trials) {
         const bool first = arm.trials.empty();
-        auto [config, cost] = prepared_trial(std::move(resolved[a][arm.trials.size()]), trial, plan, settings, a,
-                                             first || reference ? reference : &arm.config, tasks, starts);
+        auto [config, cost] = prepared_arm(std::move(resolved[a][arm.trials.size()]), &trial, plan, settings, a,
+                                           first || reference ? reference : &arm.config, tasks, starts);
         arm.trials.push_back({config.train.steps, cost});
         trial.cost = planned(cost);
         if (first) std::tie(arm.config, arm.cost) = std::tie(config, cost);
       }
     } else {
-      std::tie(arm.config, arm.cost) = prepared_arm(std::move(resolved[a].front()), plan, settings, a, reference, tasks,
-                                                    starts);
+      std::tie(arm.config, arm.cost) = prepared_arm(std::move(resolved[a].front()), nullptr, plan, settings, a,
+                                                    reference, tasks, starts);
       plan.arms[a].cost = planned(arm.cost);
     }
     arm.leakage = leakage_of(arm.config, tasks);

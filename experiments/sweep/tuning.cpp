@@ -115,14 +115,6 @@ void read_arm(const json::object& object, ArmTuning& arm, Direction direction) {
     throw Wrong{fmt::format("trial {} is chosen, but trial {} has the best value", chosen, *by_values)};
 }
 
-/// "learning_rate = 0.003, clip = 1"
-std::string point_in_words(const std::vector<PlannedChange>& point, bool names) {
-  std::vector<std::string> out;
-  for (const PlannedChange& change : point)
-    out.push_back(names ? fmt::format("{} = {}", change.key, change.value) : change.value);
-  return fmt::format("{}", fmt::join(out, ", "));
-}
-
 } // namespace
 
 void look_at_trials(Plan& plan, const fs::path& out) {
@@ -153,8 +145,7 @@ bool settle(Plan& plan, const fs::path& out, const fs::path& folder, const std::
     const ArmTuning& arm = plan.tuning->arms[a];
     if (arm.chosen) continue;
     std::string why;
-    for (const Trial& trial : arm.trials)
-      why += fmt::format("\n      {}: {}", point_in_words(trial.point, true), trial.problem);
+    for (const Trial& trial : arm.trials) why += fmt::format("\n      {}: {}", in_words(trial.point), trial.problem);
     throw Failed(fmt::format("tuning the arm \"{}\": none of its trials can be chosen:{}", plan.arms[a].label, why));
   }
   if (!lock->confirm()) return false; // another process now has the lock and settles it
@@ -195,18 +186,21 @@ void read_choices(Plan& plan, const fs::path& folder) {
 
 bool is_done(const Trial& trial) { return trial.value || (!trial.problem.empty() && !trial.is_damaged); }
 
-std::vector<const Trial*> trials_by_run(const Tuning& tuning) {
-  std::vector<const Trial*> out(tuning.runs.size());
-  for (const ArmTuning& arm : tuning.arms)
-    for (const Trial& trial : arm.trials)
-      for (const std::size_t run : trial.runs) out.at(run) = &trial;
-  return out;
+void each_run(const Plan& plan, const std::function<void(const PlannedRun&, const Trial*)>& use) {
+  if (const auto& tuning = plan.tuning) {
+    std::vector<const Trial*> trials(tuning->runs.size());
+    for (const ArmTuning& arm : tuning->arms)
+      for (const Trial& trial : arm.trials)
+        for (const std::size_t run : trial.runs) trials.at(run) = &trial;
+    for (std::size_t i = 0; i < trials.size(); ++i) use(tuning->runs[i], trials[i]);
+  }
+  for (const PlannedRun& run : plan.runs) use(run, nullptr);
 }
 
 std::string short_words(const Trial& trial) {
   std::vector<PlannedChange> point = trial.point;
   for (PlannedChange& change : point) change.key.erase(0, change.key.rfind('.') + 1); // npos + 1 is 0
-  return point_in_words(point, true);
+  return in_words(point);
 }
 
 bool on_edge(const TunedOption& option, const std::string& value) {
@@ -222,20 +216,21 @@ bool on_edge(const TunedOption& option, const std::string& value) {
 std::string tuning_in_words(const Tuning& tuning, std::size_t index) {
   const ArmTuning& arm = tuning.arms.at(index);
   const bool one = tuning.options.size() == 1;
-  std::vector<std::string> tried;
-  std::size_t done = 0;
-  for (const Trial& trial : arm.trials) {
-    std::string came = "not done";
-    if (!trial.problem.empty()) came = trial.problem;
-    else if (trial.value) came = fmt::format("{:.4g}", *trial.value);
-    done += is_done(trial);
-    tried.push_back(fmt::format("{} ({})", point_in_words(trial.point, !one), came));
-  }
+  const auto point_text = [&](const std::vector<PlannedChange>& point) {
+    return one ? point.front().value : in_words(point);
+  };
   std::string text = fmt::format("tried {}{}", one ? tuning.options.front().key + " = " : "",
-                                 fmt::join(tried, one ? ", " : "; "));
-  if (!arm.chosen) return text + fmt::format("; {} of {} trials are done", done, arm.trials.size());
+                                 joined(arm.trials, one ? ", " : "; ", [&](const Trial& trial) {
+                                   return fmt::format("{} ({})", point_text(trial.point),
+                                                      !trial.problem.empty() ? trial.problem
+                                                      : trial.value          ? fmt::format("{:.4g}", *trial.value)
+                                                                             : "not done");
+                                 }));
+  if (!arm.chosen)
+    return text +
+           fmt::format("; {} of {} trials are done", std::ranges::count_if(arm.trials, is_done), arm.trials.size());
   const std::vector<PlannedChange>& chosen = arm.trials[*arm.chosen].point;
-  text += fmt::format("; chose {}", point_in_words(chosen, !one));
+  text += fmt::format("; chose {}", point_text(chosen));
   std::vector<std::string> edges;
   for (std::size_t i = 0; i < chosen.size(); ++i)
     if (on_edge(tuning.options[i], chosen[i].value)) edges.push_back(chosen[i].key);

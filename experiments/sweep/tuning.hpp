@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <vector>
 
 namespace heed {
 
@@ -36,8 +35,8 @@ void read_choices(Plan& plan, const std::filesystem::path& folder);
 /// Whether the trial has a value, or a problem that stays.
 bool is_done(const Trial& trial);
 
-/// For each of Tuning::runs, the trial that it belongs to.
-std::vector<const Trial*> trials_by_run(const Tuning& tuning);
+/// Calls `use` with each run of the tuning and the trial that it belongs to, then with each replicate and null.
+void each_run(const Plan& plan, const std::function<void(const PlannedRun&, const Trial*)>& use);
 
 /// "learning_rate = 0.003": short option names, for a line whose context shows that they are options.
 std::string short_words(const Trial& trial);

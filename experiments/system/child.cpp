@@ -84,9 +84,7 @@ ChildResult run_child(const std::vector<std::string>& words, std::string_view in
   ::posix_spawn_file_actions_adddup2(&files, out.write.get(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&files, err.write.get(), STDERR_FILENO);
   std::vector<std::string> texts = words;
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
+  const std::vector<char*> pointers = pointers_to(texts);
   std::vector<char*> variables;
   for (char** entry = environ; *entry; ++entry)
     if (const std::string_view text = *entry; !hands_on || hands_on(text.substr(0, text.find('='))))
@@ -123,6 +121,13 @@ ChildResult run_child(const std::vector<std::string>& words, std::string_view in
   in.write = Descriptor();
   result.status = wait_for(process);
   return result;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
 }
 
 bool has_program(std::string_view name) {

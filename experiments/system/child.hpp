@@ -25,6 +25,9 @@ ChildResult run_child(const std::vector<std::string>& words, std::string_view in
                       std::chrono::seconds most = std::chrono::seconds(60),
                       const std::function<bool(std::string_view variable)>& hands_on = {});
 
+/// Converts texts to the null-terminated list that C functions take.
+std::vector<char*> pointers_to(std::vector<std::string>& texts);
+
 /// Whether PATH has a program with this name.
 bool has_program(std::string_view name);
 

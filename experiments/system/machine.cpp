@@ -1,11 +1,11 @@
 #include "experiments/system/machine.hpp"
 
 #include "experiments/system/files.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <sched.h>
-#include <sstream>
 #include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
@@ -15,8 +15,7 @@ namespace {
 
 /// The text after `NAME :` in a file with such lines; empty if there is none.
 std::string entry(const std::string& text, const std::string& name) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : lines_of(text)) {
     if (!line.starts_with(name)) continue;
     const auto colon = line.find(':');
     if (colon == std::string::npos) continue;
@@ -77,8 +76,7 @@ int usable_cores() {
 
 Machine this_machine() {
   Machine machine;
-  char host[256] = {};
-  if (gethostname(host, sizeof host - 1) == 0) machine.host = host;
+  machine.host = this_host();
   if (const auto info = read_file("/proc/cpuinfo")) {
     machine.cpu = entry(*info, "model name");
     if (machine.cpu.empty()) machine.cpu = entry(*info, "Model");

@@ -8,6 +8,29 @@ namespace heed {
 
 std::string counted(std::size_t n, std::string_view what) { return fmt::format("{} {}{}", n, what, plural(n)); }
 
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+std::string spaced(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
+std::string replaced(std::string_view text, std::initializer_list<std::pair<char, std::string_view>> by) {
+  std::string out;
+  for (const char c : text) {
+    const auto* const found = std::ranges::find(by, c, &std::pair<char, std::string_view>::first);
+    out += found == by.end() ? std::string_view(&c, 1) : found->second;
+  }
+  return out;
+}
+
+std::string in_shell_quotes(std::string_view word) { return "'" + replaced(word, {{'\'', "'\\''"}}) + "'"; }
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view white = " \t\r\n\v\f";
   const std::size_t first = text.find_first_not_of(white);

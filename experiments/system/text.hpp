@@ -2,9 +2,15 @@
 // are cut before they are printed, because a file may contain a name of many megabytes.
 #pragma once
 
+#include <charconv>
 #include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 namespace heed {
@@ -14,11 +20,51 @@ template <class Count> constexpr const char* plural(Count n) { return n == 1 ? "
 /// "1 run", "3 runs".
 std::string counted(std::size_t n, std::string_view what);
 
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// The text with a to z in place of A to Z.
+std::string lower_case(std::string_view text);
+
+/// A name with spaces in place of underscores.
+std::string spaced(std::string name);
+
+/// The text with other texts in place of some characters: replaced(name, {{'"', "\"\""}}).
+std::string replaced(std::string_view text, std::initializer_list<std::pair<char, std::string_view>> by);
+
+/// A word in the quotes of a POSIX shell.
+std::string in_shell_quotes(std::string_view word);
+
+/// The number that the whole text is; empty if it is none, or too large.
+template <class Number> std::optional<Number> number_of(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
 /// Removes white space at both ends.
 std::string_view trimmed(std::string_view text);
 
 /// Splits a text at each separator. The result has one part more than there are separators.
 std::vector<std::string> parts_of(std::string_view text, char separator);
+
+/// The names of a table's entries.
+template <class Entries> std::vector<std::string> names_of(const Entries& entries) {
+  std::vector<std::string> names;
+  for (const auto& entry : entries) names.emplace_back(entry.name);
+  return names;
+}
+
+/// The texts of items with `between` between them: joined(arms, ", ", &Arm::label).
+/// @param text_of  the text of an item; a function, or a member
+template <class Items, class Text>
+std::string joined(const Items& items, std::string_view between, const Text& text_of) {
+  std::string out;
+  for (std::string_view before; const auto& item : items) {
+    out.append(before).append(std::invoke(text_of, item));
+    before = between;
+  }
+  return out;
+}
 
 /// The lines of a text, without empty lines.
 std::vector<std::string> lines_of(std::string_view text);

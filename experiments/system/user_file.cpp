@@ -3,11 +3,10 @@
 #include "autograd/error.hpp"
 #include "experiments/system/file_entry.hpp"
 #include "experiments/system/polling.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <climits>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -37,11 +36,8 @@ std::optional<int> open_descriptor(fs::path path) {
     const fs::path folder = fs::canonical(folder_of(path), error);
     if (error) return std::nullopt;
     if (folder == descriptors) {
-      const std::string name = path.filename();
-      int fd = -1;
-      const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), fd);
-      const bool number = problem == std::errc() && end == name.data() + name.size();
-      return number && ::fcntl(fd, F_GETFD) >= 0 ? std::optional(fd) : std::nullopt;
+      const auto fd = number_of<int>(path.filename().string());
+      return fd && ::fcntl(*fd, F_GETFD) >= 0 ? fd : std::nullopt;
     }
     path = folder / fs::read_symlink(folder / path.filename(), error);
   }

@@ -4,6 +4,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/data/training_order.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/tasks/example_sequence.hpp"
 #include "experiments/tasks/task_info.hpp"
 
@@ -30,9 +31,7 @@ std::string show(const Value& value) {
 }
 
 std::string show(const OptionValues& options) {
-  std::string text;
-  for (const auto& [name, value] : options) text += (text.empty() ? "" : ", ") + name + " = " + show(value);
-  return text;
+  return joined(options, ", ", [](const auto& option) { return option.first + " = " + show(option.second); });
 }
 
 /// The options in the fingerprint: those that differ from their defaults. So an option that is added to a task leaves

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "autograd/rng.hpp"
+#include "experiments/config/config.hpp"
 #include "experiments/tasks/task.hpp"
 #include "options/options.hpp"
 
@@ -76,6 +77,11 @@ inline constexpr std::int64_t least_split = 16;
 /// heed::Refused if there are too few examples, or if a split would have fewer than `least_split`.
 std::unique_ptr<Task> generated_task(const Config& config, Generator generator);
 
+/// The same for the generator that `generator_of` makes of the options in [task.KIND], which `table` reads.
+template <auto table, auto generator_of> std::unique_ptr<Task> make_generated(const Config& config) {
+  return generated_task(config, generator_of(table().read(config.task_options)));
+}
+
 /// The range of input lengths. All lengths in the range are equally likely.
 struct Lengths {
   std::int64_t shortest = 0, longest = 0;
@@ -99,16 +105,25 @@ void draw_by_lengths(Generator& generator, const Lengths& lengths, const std::op
                      const std::function<void(RandomSource&, const Lengths&, Example&)>& draw,
                      const std::function<double(const Lengths&)>& count);
 
-/// Sets the function that gives the same task with inputs of one length. It calls `make` with options of this `length`,
-/// without min_length and test_length.
-template <class Options, class Make> void make_other_lengths(Generator& generator, const Options& options, Make make) {
-  generator.length_option = "length";
+/// Sets the function that gives the same task with inputs of one length. It calls `make` with the options, of which
+/// `member`, the option `name`, is this length.
+template <class Options, class Make>
+void make_other_lengths(Generator& generator, const Options& options, const char* name, std::int64_t Options::*member,
+                        Make make) {
+  generator.length_option = name;
   generator.of_length = [=](std::int64_t length) {
     Options other = options;
-    other.length = length;
-    other.min_length = other.test_length = 0;
+    other.*member = length;
     return make(other);
   };
+}
+
+/// The same by `length`, without min_length and test_length.
+template <class Options, class Make> void make_other_lengths(Generator& generator, const Options& options, Make make) {
+  make_other_lengths(generator, options, "length", &Options::length, [=](Options other) {
+    other.min_length = other.test_length = 0;
+    return make(other);
+  });
 }
 
 /// The number of different inputs that `draw_symbols` can give.

@@ -4,6 +4,15 @@
 
 namespace heed {
 
+OptionTable<SymbolOptions> symbol_option_table(std::int64_t longest, std::int64_t most_symbols,
+                                               std::int64_t most_tested) {
+  return option_table<SymbolOptions>(length_option<SymbolOptions>("symbols", longest),
+                                     min_length_option<SymbolOptions>("symbols", longest),
+                                     option("symbols", &SymbolOptions::symbols, "the number of different symbols")
+                                         .between(2, static_cast<double>(most_symbols)),
+                                     test_length_option<SymbolOptions>("symbols", most_tested));
+}
+
 Generator symbol_generator(const SymbolTask& task) {
   Generator out;
   out.name = task.name;
@@ -37,7 +46,11 @@ Generator symbol_generator(const std::string& name, const OptionTable<SymbolOpti
                   .enlarge = fmt::format("task.{0}.length or task.{0}.symbols", name),
                   .output = output};
   task.words.push_back("|");
-  return symbol_generator(task);
+  Generator out = symbol_generator(task);
+  out.chance = [lengths = task.lengths, symbols = options.symbols](bool ends) {
+    return chance_of_symbols(lengths, symbols, ends);
+  };
+  return out;
 }
 
 } // namespace heed

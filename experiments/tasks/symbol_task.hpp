@@ -2,7 +2,6 @@
 // input. The file of a single task defines this function and the chance level.
 #pragma once
 
-#include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
 #include "experiments/tasks/task_info.hpp"
 
@@ -15,15 +14,13 @@ namespace heed {
 /// Option `length` of an options struct.
 template <class Options> auto length_option(const std::string& of, std::int64_t most) {
   return option("length", &Options::length, "the most " + of + " of an input")
-      .at_least(1)
-      .at_most(static_cast<double>(most))
+      .between(1, static_cast<double>(most))
       .unit(of);
 }
 /// Option `min_length`.
 template <class Options> auto min_length_option(const std::string& of, std::int64_t most) {
   return option("min_length", &Options::min_length, "the fewest " + of + " of an input")
-      .at_least(0)
-      .at_most(static_cast<double>(most))
+      .between(0, static_cast<double>(most))
       .unit(of)
       .default_means("0: all have the length");
 }
@@ -31,8 +28,7 @@ template <class Options> auto min_length_option(const std::string& of, std::int6
 template <class Options> auto test_length_option(const std::string& of, std::int64_t most) {
   return option("test_length", &Options::test_length,
                 "the most " + of + " of an input in the test split; its shortest has one more than training's longest")
-      .at_least(0)
-      .at_most(static_cast<double>(most))
+      .between(0, static_cast<double>(most))
       .unit(of)
       .default_means("0: as in training");
 }
@@ -44,6 +40,10 @@ struct SymbolOptions {
   std::int64_t symbols = 8;
   std::int64_t test_length = 0;
 };
+
+/// Their table. @param most_tested  symbols of an input in the test split
+OptionTable<SymbolOptions> symbol_option_table(std::int64_t longest, std::int64_t most_symbols,
+                                               std::int64_t most_tested);
 
 /// The definition of a task over symbols 0 ... symbols - 1.
 struct SymbolTask {
@@ -62,7 +62,8 @@ struct SymbolTask {
 /// The generator of the task, without the chance level and without `of_length`.
 Generator symbol_generator(const SymbolTask& task);
 
-/// Like above, from options. The words are the symbols' numbers and "|".
+/// Like above, from options. The words are the symbols' numbers and "|". Chance is that of independent outputs
+/// (`chance_of_symbols`).
 Generator symbol_generator(const std::string& name, const OptionTable<SymbolOptions>& table,
                            const SymbolOptions& options,
                            void (*output)(const std::vector<std::int32_t>&, std::vector<std::int32_t>&));

@@ -3,7 +3,6 @@
 
 #include "experiments/tasks/task.hpp"
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>

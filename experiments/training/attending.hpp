@@ -4,8 +4,6 @@
 #include "experiments/training/attention_example.hpp"
 #include "experiments/training/run_model.hpp"
 
-#include <span>
-
 namespace heed::HEED_REAL {
 
 /// The number in "row 3", an input that stands for an image of the validation split. Throws heed::Refused for any other

@@ -24,6 +24,16 @@ std::vector<std::int32_t> reference_of(const Batch& batch, std::int64_t sequence
   return {begin + 1, begin + batch.output_lengths[static_cast<std::size_t>(sequence)]};
 }
 
+// The search of [train] evaluate_beam.
+SearchOptions search_options(const Config& config, const RunModel& run) {
+  return {.beam = config.train.evaluate_beam,
+          .length_penalty = config.train.evaluate_length_penalty,
+          .kind = length_penalty_kind(config.train.evaluate_length_penalty_kind),
+          .longest = run.sizes.output_length,
+          .begin = run.sizes.begin,
+          .end = run.sizes.end};
+}
+
 } // namespace
 
 std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config, const Task& task, RunModel& run,
@@ -32,12 +42,7 @@ std::vector<std::pair<std::string, double>> decoded_metrics(const Config& config
   const auto count = static_cast<std::size_t>(sequences);
   std::vector<std::string> outputs(count), references(count);
   std::vector<char> right(count);
-  const SearchOptions all{.beam = config.train.evaluate_beam,
-                          .length_penalty = config.train.evaluate_length_penalty,
-                          .kind = length_penalty_kind(config.train.evaluate_length_penalty_kind),
-                          .longest = run.sizes.output_length,
-                          .begin = run.sizes.begin,
-                          .end = run.sizes.end};
+  const SearchOptions all = search_options(config, run);
   std::vector<std::unique_ptr<Tape>> tapes(static_cast<std::size_t>(workers.most_threads()));
   for (auto& tape : tapes) {
     tape = std::make_unique<Tape>();
@@ -92,14 +97,10 @@ namespace {
 void decode_sequences(const Config& config, const Task& task, RunModel& run, Tape& tape, Split split,
                       std::int64_t first, const Batch& batch, std::span<ExampleOutput> found) {
   tape.record(false);
-  const auto outputs = search(tape, run.parameters, *run.model, batch,
-                              {.beam = std::max<std::int64_t>(config.train.evaluate_beam, 1),
-                               .length_penalty = config.train.evaluate_length_penalty,
-                               .kind = length_penalty_kind(config.train.evaluate_length_penalty_kind),
-                               .longest = run.sizes.output_length,
-                               .begin = run.sizes.begin,
-                               .end = run.sizes.end,
-                               .first_sequence = first});
+  SearchOptions options = search_options(config, run);
+  options.beam = std::max<std::int64_t>(options.beam, 1);
+  options.first_sequence = first;
+  const auto outputs = search(tape, run.parameters, *run.model, batch, options);
   tape.record(true);
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto sequence = static_cast<std::int64_t>(i);

@@ -25,6 +25,12 @@ struct OptimizerInfo {
   std::unique_ptr<Optimizer> (*make)(const OptionValues& options, const Parameters& parameters);
 };
 
+/// OptimizerInfo::make of a class that is made of the options of `table`.
+template <class Made, auto table>
+std::unique_ptr<Optimizer> made_of(const OptionValues& values, const Parameters& parameters) {
+  return std::make_unique<Made>(table().read(values), parameters);
+}
+
 /// All registered optimisers, in Meson's order (generated).
 std::span<const OptimizerInfo* const> optimizers();
 

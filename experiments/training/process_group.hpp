@@ -41,11 +41,11 @@ void exchange_values(const ThreadPool& workers, std::vector<T>& values, Share sh
       [&](int job, Unpacked& packed) { value(job) = packed.get<T>(); });
 }
 
-/// This process's range of the jobs, for jobs whose results are not summed in a tree. All jobs in a group of one
-/// process.
-inline std::pair<int, int> share_of(int jobs, const ThreadPool& workers) {
+/// This process's range of the jobs. All jobs in a group of one process.
+/// @param share  aligned_share for jobs whose results are summed in a tree
+inline std::pair<int, int> share_of(int jobs, const ThreadPool& workers, decltype(even_share)& share = even_share) {
   const Ranks* ranks = workers.ranks();
-  return ranks ? even_share(jobs, ranks->rank(), ranks->count()) : std::pair(0, jobs);
+  return ranks ? share(jobs, ranks->rank(), ranks->count()) : std::pair(0, jobs);
 }
 
 /// Returns the value of the process group's first process on all processes.

@@ -3,7 +3,6 @@
 #include "autograd/error.hpp"
 #include "experiments/system/text.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>

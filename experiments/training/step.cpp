@@ -14,19 +14,10 @@ std::int64_t shards_of_step(const TrainOptions& options) {
   return options.sequences_by_task() ? options.shards : std::min(options.shards, options.batch);
 }
 
-namespace {
-
-std::pair<int, int> share_of_shards(int shards, const ThreadPool& workers) {
-  const Ranks* ranks = workers.ranks();
-  return ranks ? aligned_share(shards, ranks->rank(), ranks->count()) : std::pair(0, shards);
-}
-
-} // namespace
-
 StepRunner::StepRunner(const Config& config, const Task& task, RunModel& run, Optimizer& optimizer, ThreadPool& workers)
     : config_(config), task_(task), run_(run), optimizer_(optimizer), workers_(workers), passes_(run, workers) {
   const auto shards = static_cast<std::size_t>(shards_of_step(config.train));
-  share_ = share_of_shards(static_cast<int>(shards), workers);
+  share_ = share_of(static_cast<int>(shards), workers, aligned_share);
   const auto own = static_cast<std::size_t>(share_.second - share_.first);
   gradients_.assign(std::max<std::size_t>(own, 1),
                     PagedVector<Real>(static_cast<std::size_t>(run.parameters.extent())));

@@ -7,7 +7,6 @@
 #include "experiments/training/run_model.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>

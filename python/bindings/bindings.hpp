@@ -4,6 +4,9 @@
 
 #include "experiments/config/values.hpp"
 
+#include <boost/describe/class.hpp>
+#include <boost/describe/members.hpp>
+#include <boost/mp11/algorithm.hpp>
 #include <memory>
 #include <nanobind/nanobind.h>
 #include <string>
@@ -45,6 +48,17 @@ inline nanobind::list safe_texts(const std::vector<std::string>& texts) {
   nanobind::list out;
   for (const std::string& text : texts) out.append(safe_text(text));
   return out;
+}
+
+/// Adds the described members of a struct to its Python class. Optional ones may be None.
+template <class Struct> nanobind::class_<Struct>& with_members(nanobind::class_<Struct>&& type) {
+  using Members = boost::describe::describe_members<Struct, boost::describe::mod_public>;
+  boost::mp11::mp_for_each<Members>([&](auto member) {
+    if constexpr (requires(Struct s) { (s.*member.pointer).has_value(); })
+      type.def_rw(member.name, member.pointer, nanobind::arg().none());
+    else type.def_rw(member.name, member.pointer);
+  });
+  return type;
 }
 
 /// A report that Python objects share.

@@ -20,6 +20,12 @@
 
 namespace nb = nanobind;
 
+namespace heed {
+BOOST_DESCRIBE_STRUCT(EvaluationRequest, (), (beam, length_penalty, length_penalty_kind, bleu_tokenization, lengths))
+BOOST_DESCRIBE_STRUCT(GenerationRequest, (),
+                      (prompt, tokens, temperature, top_k, seed, beam, length_penalty, length_penalty_kind))
+} // namespace heed
+
 namespace heed::python {
 namespace {
 
@@ -195,23 +201,12 @@ nb::tuple inspect(OpenRun& run, const std::string& split, std::int64_t examples,
 } // namespace
 
 void add_examinations(nb::class_<OpenRun>& run) {
-  nb::class_<EvaluationRequest>(run, "EvaluationRequest")
-      .def("__init__", [](EvaluationRequest* at) { new (at) EvaluationRequest(); })
-      .def_rw("beam", &EvaluationRequest::beam, nb::arg().none())
-      .def_rw("length_penalty", &EvaluationRequest::length_penalty, nb::arg().none())
-      .def_rw("length_penalty_kind", &EvaluationRequest::length_penalty_kind, nb::arg().none())
-      .def_rw("bleu_tokenization", &EvaluationRequest::bleu_tokenization, nb::arg().none())
-      .def_rw("lengths", &EvaluationRequest::lengths);
-  nb::class_<GenerationRequest>(run, "GenerationRequest")
-      .def("__init__", [](GenerationRequest* at) { new (at) GenerationRequest(); })
-      .def_rw("prompt", &GenerationRequest::prompt)
-      .def_rw("tokens", &GenerationRequest::tokens, nb::arg().none())
-      .def_rw("temperature", &GenerationRequest::temperature, nb::arg().none())
-      .def_rw("top_k", &GenerationRequest::top_k, nb::arg().none())
-      .def_rw("seed", &GenerationRequest::seed, nb::arg().none())
-      .def_rw("beam", &GenerationRequest::beam, nb::arg().none())
-      .def_rw("length_penalty", &GenerationRequest::length_penalty, nb::arg().none())
-      .def_rw("length_penalty_kind", &GenerationRequest::length_penalty_kind, nb::arg().none());
+  with_members(nb::class_<EvaluationRequest>(run, "EvaluationRequest")).def("__init__", [](EvaluationRequest* at) {
+    new (at) EvaluationRequest();
+  });
+  with_members(nb::class_<GenerationRequest>(run, "GenerationRequest")).def("__init__", [](GenerationRequest* at) {
+    new (at) GenerationRequest();
+  });
   run.def("evaluate", evaluate, nb::arg("split"), nb::arg("question"), nb::arg("average"))
       .def("outputs", outputs, nb::arg("split"), nb::arg("question"), nb::arg("count").none(), nb::arg("average"))
       .def("generate", generate, nb::arg("question"), nb::arg("inputs").none(), nb::arg("average"))

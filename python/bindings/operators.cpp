@@ -15,7 +15,6 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <mutex>
 #include <pthread.h>
 #include <tuple>

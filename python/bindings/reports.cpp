@@ -20,6 +20,12 @@
 
 namespace nb = nanobind;
 
+namespace heed {
+BOOST_DESCRIBE_STRUCT(ResultRequest, (),
+                      (metrics, reference, arm, pair, group, seed, first, step, state, time, parameters, run_name,
+                       direction, bounds, unit, margin, learned, test, precision, name, question))
+} // namespace heed
+
 namespace heed::python {
 namespace {
 
@@ -31,34 +37,11 @@ void write_report(const nb::bytes& path, const std::string& text, bool force) {
 }
 
 void add_question(nb::module_& module) {
-  nb::class_<ResultRequest>(module, "ResultRequest")
-      .def("__init__",
-           [](ResultRequest* at) {
-             ResultRequest question;
-             question.options_are_arguments = true;
-             new (at) ResultRequest(std::move(question));
-           })
-      .def_rw("metrics", &ResultRequest::metrics)
-      .def_rw("reference", &ResultRequest::reference)
-      .def_rw("arm", &ResultRequest::arm)
-      .def_rw("pair", &ResultRequest::pair)
-      .def_rw("group", &ResultRequest::group)
-      .def_rw("seed", &ResultRequest::seed)
-      .def_rw("first", &ResultRequest::first)
-      .def_rw("step", &ResultRequest::step)
-      .def_rw("state", &ResultRequest::state)
-      .def_rw("time", &ResultRequest::time)
-      .def_rw("parameters", &ResultRequest::parameters)
-      .def_rw("run_name", &ResultRequest::run_name)
-      .def_rw("direction", &ResultRequest::direction)
-      .def_rw("bounds", &ResultRequest::bounds)
-      .def_rw("unit", &ResultRequest::unit)
-      .def_rw("margin", &ResultRequest::margin, nb::arg().none())
-      .def_rw("learned", &ResultRequest::learned, nb::arg().none())
-      .def_rw("test", &ResultRequest::test)
-      .def_rw("precision", &ResultRequest::precision)
-      .def_rw("name", &ResultRequest::name)
-      .def_rw("question", &ResultRequest::question);
+  with_members(nb::class_<ResultRequest>(module, "ResultRequest")).def("__init__", [](ResultRequest* at) {
+    ResultRequest question;
+    question.options_are_arguments = true;
+    new (at) ResultRequest(std::move(question));
+  });
 }
 
 /// A report of a format as a text: made without the GIL, and Ctrl-C stops it.

@@ -9,6 +9,7 @@
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/style.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/system/user_file.hpp"
 #include "experiments/training/attention_example.hpp"
 
@@ -125,11 +126,7 @@ const char* shade_of(double weight) {
 }
 
 /// The text on one line: a symbol replaces line ends.
-std::string one_line(const std::string& text) {
-  std::string out;
-  for (const char c : text) out += c == '\n' ? "⏎" : c == '\t' ? "⇥" : std::string(1, c);
-  return out;
-}
+std::string one_line(const std::string& text) { return replaced(text, {{'\n', "⏎"}, {'\t', "⇥"}}); }
 
 /// A token as visible text, also if it is blank or empty.
 std::string visible(const std::string& token) {
@@ -297,20 +294,18 @@ void add_attend(Commands& commands) {
       "the\n"
       "model's greedy output, or --target. RUN is the path of a run's folder, or a unique beginning of its ID.",
       [](Command& command, AttendArguments& arguments) {
-        command.add("RUN", arguments.run, "which run").required().value_name("");
-        command.add("--input", arguments.inputs, "an input text").value_name("TEXT").repeatable();
+        command.add("RUN", arguments.run, "which run").required();
+        command.add("--input TEXT", arguments.inputs, "an input text").repeatable();
         command.add("--row", arguments.examples, "the number of an example of the validation split, from 0")
             .within(0, std::int64_t{1} << 40)
             .repeatable();
-        command.add("--target", arguments.target, "the output that the decoder reads [the model's greedy output]")
-            .value_name("TEXT");
+        command.add("--target TEXT", arguments.target, "the output that the decoder reads [the model's greedy output]");
         add_average(command, arguments.average);
-        command.add("--npy", arguments.npy, "a folder for .npy files, float32 [heads, queries, keys]")
-            .value_name("FOLDER");
+        command.add("--npy FOLDER", arguments.npy, "a folder for .npy files, float32 [heads, queries, keys]");
         add_result_options(command, arguments.result, {"terminal", "json"});
         command.argument("--force").description(
             "with --npy or --output: replace files also if Heed did not write them");
-        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
+        command.add("--out FOLDER", arguments.out, "the folder with the runs [runs]");
       },
       attend);
 }

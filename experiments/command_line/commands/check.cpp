@@ -119,18 +119,15 @@ void add_check(Commands& commands) {
       "Errors name file:line:column, what was found, what is allowed and the nearest name.",
       [](Command& command, CheckArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
-        command
-            .add("--picture", arguments.picture,
-                 "draw the reference's first block, of an encoder-decoder both stacks' and cross attention: which keys "
-                 "each query may attend to, and what positions and formulas add to the scores of zero vectors, with "
-                 "initial parameters and two segments")
-            .value_name("FILE");
+        command.add(
+            "--picture FILE", arguments.picture,
+            "draw the reference's first block, of an encoder-decoder both stacks' and cross attention: which keys "
+            "each query may attend to, and what positions and formulas add to the scores of zero vectors, with "
+            "initial parameters and two segments");
         command.add_flag("--force", arguments.force,
                          "with --picture: replace the file also if it is no picture of Heed's");
-        command.add("--length", arguments.length, "with --picture: tokens of the sequence [32]")
-            .within(1, 256)
-            .value_name("T");
-        command.add("--out", arguments.out, "the folder with the runs of train.start [runs]").value_name("FOLDER");
+        command.add("--length T", arguments.length, "with --picture: tokens of the sequence [32]").within(1, 256);
+        command.add("--out FOLDER", arguments.out, "the folder with the runs of train.start [runs]");
       },
       check);
 }

@@ -6,10 +6,10 @@
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <fmt/ranges.h>
 #include <iostream>
 #include <limits>
 #include <system_error>
@@ -39,12 +39,6 @@ const std::vector<CompareFormat>& compare_formats() {
       {"latex", ".tex", render_latex},   {"csv", ".csv", render_csv},    {"json", ".json", compared_as_json},
       {"text", ".txt", compared_as_text}};
   return all;
-}
-
-std::vector<std::string> compare_format_names() {
-  std::vector<std::string> names;
-  for (const CompareFormat& format : compare_formats()) names.push_back(format.name);
-  return names;
 }
 
 /// All of standard input, which may be a pipe or a device that never ends.
@@ -103,29 +97,21 @@ int compare(const CompareArguments& arguments, Console& console) {
 }
 
 void declare_columns(Command& command, ResultRequest& question) {
-  command.add("--metric", question.metrics, "the metric; a further one is compared as well")
+  command.add("--metric COLUMN", question.metrics, "the metric; a further one is compared as well").repeatable();
+  command.add("--reference ARM", question.reference, "the arm that the others are compared with [reference, baseline]");
+  command.add("--arm COLUMN", question.arm, "what is compared [arm, model, method, ...]").repeatable();
+  command.add("--seed COLUMN", question.seed, "the seed: runs with the same seed are a pair [seed, trial, ...]");
+  command.add("--pair COLUMNS", question.pair, "in place of --seed: columns that together make a pair")
       .repeatable()
-      .value_name("COLUMN");
-  command.add("--reference", question.reference, "the arm that the others are compared with [reference, baseline]")
-      .value_name("ARM");
-  command.add("--arm", question.arm, "what is compared [arm, model, method, ...]").repeatable().value_name("COLUMN");
-  command.add("--seed", question.seed, "the seed: runs with the same seed are a pair [seed, trial, ...]")
-      .value_name("COLUMN");
-  command.add("--pair", question.pair, "in place of --seed: columns that together make a pair")
-      .repeatable()
-      .separated_by(',')
-      .value_name("COLUMNS");
-  command.add("--group", question.group, "arms are compared within each group").repeatable().value_name("COLUMN");
-  command.add("--first", question.first, "the group that interactions compare the others with [the first by name]")
-      .value_name("GROUP");
-  command.add("--step", question.step, "the step of an evaluation [step, epoch, ...]; none: no steps")
-      .value_name("COLUMN");
-  command.add("--state", question.state, "whether a run finished or failed [state, status]; none: all finished")
-      .value_name("COLUMN");
-  command.add("--time", question.time, "seconds of training [seconds, runtime]; none: not shown").value_name("COLUMN");
-  command.add("--parameters", question.parameters, "the number of parameters").value_name("COLUMN");
-  command.add("--run-name", question.run_name, "where names of runs have arm and seed: \"{arm}-seed{seed}\"")
-      .value_name("PATTERN");
+      .separated_by(',');
+  command.add("--group COLUMN", question.group, "arms are compared within each group").repeatable();
+  command.add("--first GROUP", question.first,
+              "the group that interactions compare the others with [the first by name]");
+  command.add("--step COLUMN", question.step, "the step of an evaluation [step, epoch, ...]; none: no steps");
+  command.add("--state COLUMN", question.state, "whether a run finished or failed [state, status]; none: all finished");
+  command.add("--time COLUMN", question.time, "seconds of training [seconds, runtime]; none: not shown");
+  command.add("--parameters COLUMN", question.parameters, "the number of parameters");
+  command.add("--run-name PATTERN", question.run_name, "where names of runs have arm and seed: \"{arm}-seed{seed}\"");
 }
 
 } // namespace
@@ -152,30 +138,29 @@ void add_compare(Commands& commands) {
       "any other file only with --force. Pipes and devices are written through.",
       [](Command& command, CompareArguments& arguments) {
         ResultRequest& question = arguments.question;
-        command.add("FILE", arguments.file, "the table; - is standard input").required().value_name("");
+        command.add("FILE", arguments.file, "the table; - is standard input").required();
         declare_columns(command, question);
-        command.add("--direction", question.direction, "higher, lower or none is better [by the metric's name]")
-            .repeatable()
-            .value_name("[METRIC=]WORD");
-        command.add("--bounds", question.bounds, "the lowest and the highest possible value [by name and values]")
-            .repeatable()
-            .value_name("[METRIC=]LOW,HIGH");
-        command.add("--unit", question.unit, "the metric's unit").repeatable().value_name("[METRIC=]UNIT");
-        command.add("--margin", question.margin, "differences up to this are the same, in the first metric's unit")
-            .value_name("VALUE");
-        command.add("--learned", question.learned, "a run that reaches this value has learned [by the gap, if any]")
-            .value_name("VALUE");
-        command.add("--test", question.test, "paired or unpaired [paired]")
-            .one_of({"paired", "unpaired"})
-            .value_name("TEST");
         command
-            .add("--precision", question.precision,
+            .add("--direction [METRIC=]WORD", question.direction,
+                 "higher, lower or none is better [by the metric's name]")
+            .repeatable();
+        command
+            .add("--bounds [METRIC=]LOW,HIGH", question.bounds,
+                 "the lowest and the highest possible value [by name and values]")
+            .repeatable();
+        command.add("--unit [METRIC=]UNIT", question.unit, "the metric's unit").repeatable();
+        command.add("--margin VALUE", question.margin,
+                    "differences up to this are the same, in the first metric's unit");
+        command.add("--learned VALUE", question.learned,
+                    "a run that reaches this value has learned [by the gap, if any]");
+        command.add("--test TEST", question.test, "paired or unpaired [paired]").one_of({"paired", "unpaired"});
+        command
+            .add("--precision WORD", question.precision,
                  "float32 or float64: values that differ by its rounding are equal [float64]")
-            .one_of({"float32", "float64"})
-            .value_name("WORD");
-        command.add("--name", question.name, "the report's title [FILE]").value_name("TEXT");
-        command.add("--question", question.question, "the question, for readers").value_name("TEXT");
-        add_result_options(command, arguments.result, compare_format_names());
+            .one_of({"float32", "float64"});
+        command.add("--name TEXT", question.name, "the report's title [FILE]");
+        command.add("--question TEXT", question.question, "the question, for readers");
+        add_result_options(command, arguments.result, names_of(compare_formats()));
         command.argument("--output").description("the file to write [FILE-report.ENDING]; -: standard output");
         command.argument("--force").description("replace the file also if it is no report of Heed's");
         add_notes(command, arguments.notes);

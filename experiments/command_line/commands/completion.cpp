@@ -26,7 +26,7 @@ void add_completion(Commands& commands) {
       "  heed completion bash > ~/.local/share/bash-completion/completions/heed\n"
       "It completes commands, their options, the options of a config and their values, runs, sweeps and files.",
       [](Command& command, CompletionArguments& arguments) {
-        command.add("SHELL", arguments.shell, "bash or zsh").required().value_name("").one_of(completed_shells());
+        command.add("SHELL", arguments.shell, "bash or zsh").required().one_of(completed_shells());
       },
       print_script);
 }

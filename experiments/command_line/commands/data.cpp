@@ -3,6 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/requests.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/metrics/text/translation_scores.hpp"
@@ -137,10 +138,6 @@ std::string passes_in_words(const TaskSurvey& s, std::int64_t steps) {
                      with_commas(s.facts.sizes[0]), s.facts.unit, with_commas(steps), s.sequences_per_step, length);
 }
 
-Split split_named(const std::string& name) {
-  return name == "test" ? Split::test : name == "validation" ? Split::validation : Split::train;
-}
-
 void write_all(const Task& task, TaskFormat format, Split split, Console& console) {
   std::int64_t number = 0;
   each_example(task, format, split, std::nullopt, [&](const ExampleText& example) {
@@ -219,9 +216,9 @@ int data(const DataArguments& arguments, Console& console) {
   if (!s.facts.files[0].empty()) line(console, "files", files_in_words(s.facts));
   line(console, "vocabulary", vocabulary_in_words(s));
   if (format != TaskFormat::image_classification) line(console, "lengths", lengths_in_words(s));
-  std::string commonest;
-  for (const auto& [text, count] : s.commonest)
-    commonest += fmt::format("{}{} {}", commonest.empty() ? "" : ", ", on_one_line(text), with_commas(count));
+  const std::string commonest = joined(s.commonest, ", ", [](const auto& token) {
+    return fmt::format("{} {}", on_one_line(token.first), with_commas(token.second));
+  });
   line(console, "commonest",
        fmt::format("{} (of {} in {})", commonest, with_commas(s.different), sequences_in_words(s)));
   const Task::Chance chance = task->chance(format);
@@ -270,13 +267,12 @@ void add_data(Commands& commands) {
       [](Command& command, DataArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.add("--examples", arguments.examples, "number of examples to show [3]").within(0, 1000);
-        command.add("--split", arguments.split, "the split of the examples: train, validation or test [train]")
-            .one_of({"train", "validation", "test"})
-            .value_name("SPLIT");
+        command.add("--split SPLIT", arguments.split, "the split of the examples: train, validation or test [train]")
+            .one_of({"train", "validation", "test"});
         command.add_flag("--all", arguments.all, "write only the examples of the split, all of them, as TSV");
-        command.add("--batches", arguments.batches, "write only the sequences of the first N training steps, as TSV")
-            .within(1, 1'000'000'000)
-            .value_name("STEPS");
+        command
+            .add("--batches STEPS", arguments.batches, "write only the sequences of the first N training steps, as TSV")
+            .within(1, 1'000'000'000);
         command.add_flag("--vocabulary", arguments.vocabulary, "write only all tokens, as JSON");
       },
       data);

@@ -162,10 +162,10 @@ void add_diff(Commands& commands) {
       "A and B are runs (the path of a run's folder, or a unique beginning of its ID) or configs. Of a config, the\n"
       "reference is compared. Metrics are the last values.",
       [](Command& command, DiffArguments& arguments) {
-        command.add("A", arguments.a, "a run, or a TOML file").required().value_name("");
-        command.add("B", arguments.b, "another").required().value_name("");
+        command.add("A", arguments.a, "a run, or a TOML file").required();
+        command.add("B", arguments.b, "another").required();
         add_result_options(command, arguments.result, {"terminal", "json"});
-        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
+        command.add("--out FOLDER", arguments.out, "the folder with the runs [runs]");
       },
       diff);
 }

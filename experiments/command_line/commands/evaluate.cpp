@@ -84,10 +84,9 @@ void add_evaluate(Commands& commands) {
       "are \\t, \\n"
       ", \\r and \\\\.",
       [](Command& command, EvaluateArguments& arguments) {
-        command.add("RUN", arguments.run, "which run").required().value_name("");
-        command.add("--split", arguments.split, "train, validation or test [validation]")
-            .one_of({"train", "validation", "test"})
-            .value_name("SPLIT");
+        command.add("RUN", arguments.run, "which run").required();
+        command.add("--split SPLIT", arguments.split, "train, validation or test [validation]")
+            .one_of({"train", "validation", "test"});
         command
             .add("--beam", arguments.question.beam,
                  "beam width for also decoding the split (sequence-to-sequence); 1: greedy; 0: no decoding "
@@ -98,27 +97,24 @@ void add_evaluate(Commands& commands) {
                  "alpha of the beam search's length penalty [train.evaluate_length_penalty]")
             .within(0.0, EvaluationRequest::most_length_penalty);
         command
-            .add("--length-penalty-kind", arguments.question.length_penalty_kind,
+            .add("--length-penalty-kind KIND", arguments.question.length_penalty_kind,
                  "base of the length penalty: gnmt: (5 + tokens) / 6; fairseq: tokens "
                  "[train.evaluate_length_penalty_kind]")
-            .one_of({"gnmt", "fairseq"})
-            .value_name("KIND");
+            .one_of({"gnmt", "fairseq"});
         command
-            .add("--bleu-tokenization", arguments.question.bleu_tokenization,
+            .add("--bleu-tokenization NAME", arguments.question.bleu_tokenization,
                  "13a, none, intl or char, as sacreBLEU names them [train.evaluate_bleu_tokenization]")
-            .one_of(bleu_tokenizations())
-            .value_name("NAME");
+            .one_of(bleu_tokenizations());
         command
             .add(
-                "--lengths", arguments.question.lengths,
+                "--lengths LENGTHS", arguments.question.lengths,
                 "also measure on sequences of these lengths, which the task generates: 64,128 [train.evaluate_lengths]")
             .within(1, EvaluationRequest::longest)
-            .separated_by(',')
-            .value_name("LENGTHS");
-        command.add("--write", arguments.write, "write each example with the model's output to a new file, as TSV")
-            .value_name("FILE");
+            .separated_by(',');
+        command.add("--write FILE", arguments.write,
+                    "write each example with the model's output to a new file, as TSV");
         add_average(command, arguments.average);
-        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
+        command.add("--out FOLDER", arguments.out, "the folder with the runs [runs]");
       },
       evaluate);
 }

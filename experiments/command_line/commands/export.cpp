@@ -8,6 +8,7 @@
 #include "experiments/index/run_filter.hpp"
 #include "experiments/metrics/record.hpp"
 #include "experiments/sweep/arm_runs.hpp"
+#include "experiments/system/text.hpp"
 
 #include <filesystem>
 #include <fmt/format.h>
@@ -22,12 +23,6 @@ struct ExportArguments {
   std::vector<std::string> runs;
   std::string out = "runs", where, to, into;
 };
-
-std::vector<std::string> export_format_names() {
-  std::vector<std::string> names;
-  for (const ExportFormat& format : export_formats()) names.push_back(format.name);
-  return names;
-}
 
 /// The runs named on the command line. If none is named: the runs of the output folder that match --where.
 std::vector<RunFolder> chosen(const ExportArguments& arguments, Console& console) {
@@ -112,14 +107,15 @@ void add_export(Commands& commands) {
           "the run's arm in its most recent sweep, the run's seed and its ID. The paths of the files are printed.\n"
           "Checkpoints need no export: PyTorch's safetensors opens them.",
       [](Command& command, ExportArguments& arguments) {
-        command.add("RUN", arguments.runs, "a filter; only runs that match it [all]").value_name("");
-        command.add("--to", arguments.to, fmt::format("the format: {}", fmt::join(export_format_names(), ", ")))
+        command.add("RUN", arguments.runs, "a filter; only runs that match it [all]");
+        command
+            .add("--to FORMAT", arguments.to,
+                 fmt::format("the format: {}", fmt::join(names_of(export_formats()), ", ")))
             .required()
-            .one_of(export_format_names())
-            .value_name("FORMAT");
-        command.add("--into", arguments.into, "the folder to write to [OUT/exports/FORMAT]").value_name("FOLDER");
-        command.add("--where", arguments.where, "which runs").value_name("EXPR");
-        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
+            .one_of(names_of(export_formats()));
+        command.add("--into FOLDER", arguments.into, "the folder to write to [OUT/exports/FORMAT]");
+        command.add("--where EXPR", arguments.where, "which runs");
+        command.add("--out FOLDER", arguments.out, "the folder with the runs [runs]");
       },
       do_export);
 }

@@ -71,8 +71,8 @@ void add_generate(Commands& commands) {
       "separates inputs. For a model of images, an input is an example of the validation split: \"row 0\".\n"
       "RUN is the path of a run's folder, or a unique beginning of its ID. The same seed gives the same text.",
       [](Command& command, GenerateArguments& arguments) {
-        command.add("RUN", arguments.run, "which run").required().value_name("");
-        command.add("--prompt", arguments.question.prompt, "the text to continue").value_name("TEXT");
+        command.add("RUN", arguments.run, "which run").required();
+        command.add("--prompt TEXT", arguments.question.prompt, "the text to continue");
         command.add("--tokens", arguments.question.tokens, "number of tokens to generate [500]")
             .within(1, GenerationRequest::most_tokens);
         command
@@ -83,9 +83,9 @@ void add_generate(Commands& commands) {
             .add("--top-k", arguments.question.top_k,
                  "choose only among the k most probable tokens; 0: all [0; for classes 5]")
             .within(0, GenerationRequest::most_top_k);
-        command.add("--seed", arguments.question.seed, "seed of the random choices [0]").value_name("N");
-        command.add("--input", arguments.input, "the input text").value_name("TEXT");
-        command.add("--input-file", arguments.file, "a file with an input text on each line").value_name("FILE");
+        command.add("--seed N", arguments.question.seed, "seed of the random choices [0]");
+        command.add("--input TEXT", arguments.input, "the input text");
+        command.add("--input-file FILE", arguments.file, "a file with an input text on each line");
         command.add("--beam", arguments.question.beam, "beam width; 1: greedy search [1]")
             .within(1, GenerationRequest::most_beam);
         command
@@ -93,12 +93,11 @@ void add_generate(Commands& commands) {
                  "log probabilities are divided by ((5 + tokens) / 6)^N [0]")
             .within(0.0, GenerationRequest::most_length_penalty);
         command
-            .add("--length-penalty-kind", arguments.question.length_penalty_kind,
+            .add("--length-penalty-kind KIND", arguments.question.length_penalty_kind,
                  "base of the length penalty: gnmt: (5 + tokens) / 6; fairseq: tokens [gnmt]")
-            .one_of({"gnmt", "fairseq"})
-            .value_name("KIND");
+            .one_of({"gnmt", "fairseq"});
         add_average(command, arguments.average);
-        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
+        command.add("--out FOLDER", arguments.out, "the folder with the runs [runs]");
       },
       generate);
 }

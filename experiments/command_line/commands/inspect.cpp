@@ -8,7 +8,6 @@
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
 
-#include <algorithm>
 #include <boost/json/object.hpp>
 #include <fmt/format.h>
 
@@ -154,14 +153,13 @@ void add_inspect(Commands& commands) {
       [](Command& command, InspectArguments& arguments) {
         add_config(command, arguments.run, arguments.overrides);
         command.argument("CONFIG").description("the TOML file, or a run: its path, or a unique beginning of its ID");
-        command.add("--split", arguments.split, "train or validation [validation]")
-            .one_of({"train", "validation"})
-            .value_name("SPLIT");
+        command.add("--split SPLIT", arguments.split, "train or validation [validation]")
+            .one_of({"train", "validation"});
         command.add("--rows", arguments.examples, "number of examples of the split, the first ones [0: all]")
             .within(0, std::int64_t{1} << 40);
         add_average(command, arguments.average);
         add_result_options(command, arguments.result, {"terminal", "json"});
-        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
+        command.add("--out FOLDER", arguments.out, "the folder with the runs [runs]");
       },
       inspect);
 }

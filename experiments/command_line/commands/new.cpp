@@ -70,11 +70,9 @@ void add_new(Commands& commands) {
                   "No file is ever overwritten.",
                   fmt::join(generated_kinds(), ", ")),
       [](Command& command, NewArguments& arguments) {
-        command.add("KIND", arguments.kind, "the kind of data, or the task; see below").required().value_name("");
-        command.add("DATA", arguments.data, "the file of the data; of pairs, perhaps two; of images, a folder")
-            .value_name("");
-        command.add("--output", arguments.output, "the file to write; -: standard output [KIND.toml]")
-            .value_name("FILE");
+        command.add("KIND", arguments.kind, "the kind of data, or the task; see below").required();
+        command.add("DATA", arguments.data, "the file of the data; of pairs, perhaps two; of images, a folder");
+        command.add("--output FILE", arguments.output, "the file to write; -: standard output [KIND.toml]");
       },
       write_new);
 }

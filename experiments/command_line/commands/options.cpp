@@ -42,11 +42,9 @@ void add_options(Commands& commands) {
       "  heed options weight                          options with this word in their names or descriptions\n"
       "  heed options --schema > heed.schema.json     for editors (Even Better TOML, Taplo)",
       [](Command& command, OptionsArguments& arguments) {
-        command
-            .add("TABLE", arguments.table,
-                 "only this table or option, or only options with this word: train, attention.cosine, clip, weight, "
-                 "...")
-            .value_name("");
+        command.add("TABLE", arguments.table,
+                    "only this table or option, or only options with this word: train, attention.cosine, clip, weight, "
+                    "...");
         add_result_options(command, arguments.result, {"terminal", "json"});
         command.add_flag("--schema", arguments.schema, "a JSON Schema of a whole config");
       },

@@ -11,11 +11,14 @@
 #include "experiments/system/files.hpp"
 #include "experiments/system/text.hpp"
 
+#include <boost/describe/class.hpp>
 #include <boost/json.hpp>
 #include <cmath>
 #include <fmt/format.h>
 
 namespace heed {
+
+BOOST_DESCRIBE_STRUCT(EffectRow, (), (effect, seeds, seeds_each, seeds_unpaired, power_paired, power_unpaired, same))
 
 namespace {
 
@@ -30,23 +33,16 @@ struct PlanArguments {
   std::optional<double> effect;
 };
 
-std::string changes_of(const std::vector<PlannedChange>& changes) {
-  std::string text;
-  for (const PlannedChange& change : changes)
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", change.key, change.value);
-  return text;
-}
-
 /// Does the arm's name already state everything that the arm changes, such as "score = dot"?
 bool says_it_all(const Arm& arm) {
   return arm.changes.empty() || (arm.changes.size() == 1 && arm.label.ends_with("= " + arm.changes.front().value));
 }
 
 std::string tuning_of(const Tuning& tuning) {
-  std::vector<std::string> options;
-  for (const TunedOption& option : tuning.options)
-    options.push_back(fmt::format("{} from {}", option.key, fmt::join(option.values, ", ")));
-  return fmt::format("{}, with seed{} {}", fmt::join(options, "; "), plural(tuning.seeds.size()),
+  const auto option_text = [](const TunedOption& option) {
+    return fmt::format("{} from {}", option.key, fmt::join(option.values, ", "));
+  };
+  return fmt::format("{}, with seed{} {}", joined(tuning.options, "; ", option_text), plural(tuning.seeds.size()),
                      fmt::join(tuning.seeds, ", "));
 }
 
@@ -70,7 +66,7 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
   bool explained = false;
   for (const Arm& arm : plan.arms) {
     if (!says_it_all(arm)) {
-      print(console.out, "  {}: {}\n", arm.label, changes_of(arm.changes));
+      print(console.out, "  {}: {}\n", arm.label, in_words(arm.changes));
       explained = true;
     }
     if (arm.matched && std::abs(arm.matched->excess()) > matched_enough) {
@@ -103,7 +99,7 @@ std::string plan_csv(const Preparation& prepared, const Estimate& e) {
     if (run.trial) changes.insert(changes.end(), run.trial->point.begin(), run.trial->point.end());
     const auto number = [](auto value) { return fmt::format("{}", value); };
     out += sheet_line({run.trial ? "tuning" : "replicate", planned.label, number(run.run->seed), run.run->id,
-                       std::string(name_of(run.state)), changes_of(changes), number(run.load.cost.parameters),
+                       std::string(name_of(run.state)), in_words(changes), number(run.load.cost.parameters),
                        number(run.load.cost.flops_per_step), number(run.load.steps),
                        fmt::format("{:.0f}", run.load.cost.bytes(e.share.threads)),
                        e.seconds ? fmt::format("{:.3g}", run.seconds) : ""});
@@ -114,14 +110,8 @@ std::string plan_csv(const Preparation& prepared, const Estimate& e) {
 json::array effects_json(const Plan& plan, std::optional<double> effect) {
   json::array out;
   for (const EffectRow& row : effect_rows(plan, effect)) {
-    json::object entry{{"effect", row.effect},
-                       {"seeds", row.seeds},
-                       {"seeds_each", row.seeds_each},
-                       {"seeds_unpaired", row.seeds_unpaired},
-                       {"power_paired", row.power_paired},
-                       {"power_unpaired", row.power_unpaired}};
-    if (row.same) entry["same"] = *row.same;
-    out.push_back(std::move(entry));
+    json::object& entry = out.emplace_back(json::value_from(row)).as_object();
+    if (!row.same) entry.erase("same");
   }
   return out;
 }
@@ -242,7 +232,7 @@ void add_plan(Commands& commands) {
       "To measure the time, a few steps of each arm are trained.",
       [](Command& command, PlanArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
-        command.add("--out", arguments.out, "the folder whose finished runs count as done [runs]").value_name("FOLDER");
+        command.add("--out FOLDER", arguments.out, "the folder whose finished runs count as done [runs]");
         command.add("--jobs", arguments.jobs, "run at most N at the same time [as the machine allows]").within(1, 4096);
         command.add("--threads", arguments.threads, "threads of each run [1, more if there are fewer runs than cores]")
             .within(1, 4096);
@@ -253,10 +243,8 @@ void add_plan(Commands& commands) {
             .within(0.01, 1000.0);
         command.add_flag("--no-probe", arguments.no_probe, "do not measure the time");
         add_result_options(command, arguments.result, {"terminal", "json", "csv"});
-        command
-            .add("--register", arguments.record,
-                 "only write the plan, its hash and the current time to a new file, for a preregistration")
-            .value_name("FILE");
+        command.add("--register FILE", arguments.record,
+                    "only write the plan, its hash and the current time to a new file, for a preregistration");
       },
       plan);
 }

@@ -9,6 +9,7 @@
 #include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/refresh_attention.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -51,10 +52,9 @@ const std::vector<Format>& formats() {
   return all;
 }
 
-std::vector<std::string> report_format_names() {
-  std::vector<std::string> names;
-  for (const Format& format : formats()) names.push_back(format.name);
-  return names;
+/// The folder of the chosen sweep.
+std::filesystem::path sweep_of(const ReportArguments& arguments) {
+  return find_sweep(arguments.out, arguments.sweep.empty() ? std::nullopt : std::optional(arguments.sweep));
 }
 
 /// Says which sweep was chosen by default if there are several: among all sweeps, or among the sweeps with the given
@@ -83,8 +83,7 @@ int report_figure(const ReportArguments& arguments, Console& console) {
     throw Refused("report: --figure writes a picture, in the format that the name after --output ends in; leave out "
                   "--format, --json and --csv");
   const std::filesystem::path out = arguments.out;
-  const std::filesystem::path folder = find_sweep(out, arguments.sweep.empty() ? std::nullopt
-                                                                               : std::optional(arguments.sweep));
+  const std::filesystem::path folder = sweep_of(arguments);
   const std::string format = result.file == "-" ? "svg" : picture_format(result.file);
   ResultOutput output("report", result, format, is_picture_of_heed);
   tell_which(folder, arguments, console);
@@ -113,8 +112,7 @@ int report(const ReportArguments& arguments, Console& console) {
   ResultOutput output("report", result, "html", is_report_of_heed);
   require_notes_of_terminal("report", arguments.notes, output.format());
   const std::filesystem::path out = arguments.out;
-  const std::filesystem::path folder = find_sweep(out, arguments.sweep.empty() ? std::nullopt
-                                                                               : std::optional(arguments.sweep));
+  const std::filesystem::path folder = sweep_of(arguments);
   tell_which(folder, arguments, console);
   const Plan plan = load_plan(folder);
   const Format& format = *std::ranges::find(formats(), output.format(), &Format::name);
@@ -160,11 +158,10 @@ void add_report(Commands& commands) {
       "figure as a picture: NAME.svg, or --output FILE, which ends in .svg, .pdf or .png.",
       [](Command& command, ReportArguments& arguments) {
         add_output_folder(command, arguments.out);
-        command.add("--sweep", arguments.sweep, "the sweep [the latest]").value_name("NAME");
-        add_result_options(command, arguments.result, report_format_names());
+        command.add("--sweep NAME", arguments.sweep, "the sweep [the latest]");
+        add_result_options(command, arguments.result, names_of(formats()));
         add_notes(command, arguments.notes);
-        command.add("--figure", arguments.figure, "one figure only: differences, val-loss-by-step, ...")
-            .value_name("NAME");
+        command.add("--figure NAME", arguments.figure, "one figure only: differences, val-loss-by-step, ...");
         command.add_flag("--schema", arguments.schema, "print the JSON Schema of the format json, of any report");
         command.add_flag("--dark", arguments.dark, "with --figure: on dark paper");
       },

@@ -203,10 +203,10 @@ void add_rerun(Commands& commands) {
       "differ from those in the run's manifest.\n"
       "Exit status 1 also means: the bits differ.",
       [](Command& command, RerunArguments& arguments) {
-        command.add("RUN", arguments.run, "which run").required().value_name("");
+        command.add("RUN", arguments.run, "which run").required();
         command.add("--threads", arguments.threads, "overrides the configuration's value").within(1, 1024);
-        command.add("--into", arguments.into, "run in this folder, and do not remove it").value_name("FOLDER");
-        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
+        command.add("--into FOLDER", arguments.into, "run in this folder, and do not remove it");
+        command.add("--out FOLDER", arguments.out, "the folder with the runs [runs]");
       },
       rerun);
 }

@@ -398,12 +398,10 @@ void add_run(Commands& commands) {
       "Overrides: a.b=value, read by the option's type; a.b=@default resets it (heed options lists all options).",
       [](Command& command, RunArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
-        command.add("--out", arguments.out, "the folder for runs and sweeps [runs]").value_name("FOLDER");
-        command.add("--on", arguments.on, "where runs are executed: \"here\" or \"slurm\" [here]")
-            .one_of({"here", "slurm"})
-            .value_name("PLACE");
-        command.add("--slurm", arguments.slurm_file, "a file with a table [slurm] [~/.config/heed/slurm.toml]")
-            .value_name("FILE");
+        command.add("--out FOLDER", arguments.out, "the folder for runs and sweeps [runs]");
+        command.add("--on PLACE", arguments.on, "where runs are executed: \"here\" or \"slurm\" [here]")
+            .one_of({"here", "slurm"});
+        command.add("--slurm FILE", arguments.slurm_file, "a file with a table [slurm] [~/.config/heed/slurm.toml]");
         command.add("--jobs", arguments.jobs, "run at most N at the same time [as the machine allows]").within(1, 4096);
         command.add("--threads", arguments.threads, "threads of each run [1, more if there are fewer runs than cores]")
             .within(1, 4096);

@@ -44,8 +44,7 @@ std::string runs_json(const FoundRuns& found, bool with_nulls) {
 }
 
 std::string runs_csv(const FoundRuns& found) {
-  std::vector<std::string> cells;
-  for (const IndexField& column : found.columns) cells.push_back(column.name);
+  std::vector<std::string> cells = names_of(found.columns);
   std::string out = sheet_line(cells);
   for (const auto& row : found.rows) {
     for (std::size_t i = 0; i < row.size(); ++i) cells[i] = as_csv(row[i], found.columns[i]);
@@ -98,15 +97,14 @@ void add_runs(Commands& commands) {
       "any SQLite tool opens.",
       [](Command& command, RunsArguments& arguments) {
         add_output_folder(command, arguments.out);
-        command.add("--where", arguments.question.where, "a filter; only runs that match it [all]").value_name("EXPR");
-        command.add("--sort", arguments.question.sort, "sort by this field, the smallest value first [created]")
-            .value_name("FIELD");
+        command.add("--where EXPR", arguments.question.where, "a filter; only runs that match it [all]");
+        command.add("--sort FIELD", arguments.question.sort, "sort by this field, the smallest value first [created]");
         command.add_flag("--reverse", arguments.question.reverse,
                          "sort in reverse: the largest value, or the newest run, first");
         command
-            .add("--columns", arguments.question.columns, "show these fields, separated by commas [fields that differ]")
-            .separated_by(',')
-            .value_name("FIELDS");
+            .add("--columns FIELDS", arguments.question.columns,
+                 "show these fields, separated by commas [fields that differ]")
+            .separated_by(',');
         command.add("--limit", arguments.question.limit, "the most runs to show").within(0, std::int64_t{1} << 40);
         add_result_options(command, arguments.result, {"terminal", "json", "csv"});
       },

@@ -10,7 +10,6 @@
 #include "experiments/runs/run_start.hpp"
 #include "experiments/system/text.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace heed {
@@ -45,12 +44,7 @@ std::optional<RunFolder> run_meant(const ShowArguments& arguments) {
 
 /// Prints the text as TOML comments, one for each of its lines.
 void comment(std::string_view text, Console& console) {
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
-    print(console.out, "#{}{}\n", line.empty() ? "" : " ", line);
-    at = end + 1;
-  }
+  for (const std::string& line : parts_of(text, '\n')) print(console.out, "#{}{}\n", line.empty() ? "" : " ", line);
 }
 
 /// Prints the outcome of a run, as comments above its configuration.
@@ -88,8 +82,6 @@ void print_run(const RunFolder& run, Console& console) {
   }
 }
 
-std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
-
 /// Prints the planned sweep as comments below the reference's configuration: the arms, what each arm changes, and the
 /// values that tuning tries for each arm. The data is read only if arms are matched.
 void print_sweep(const Settings& settings, const std::string& file, Console& console) {
@@ -98,34 +90,22 @@ void print_sweep(const Settings& settings, const std::string& file, Console& con
   const Plan plan = make_plan(
       settings, [](const Config&) { return std::string(); },
       without_controls(std::filesystem::path(file).stem().string()), cost);
-  std::vector<std::string> seeds, within;
-  for (const std::int64_t seed : plan.seeds) seeds.push_back(fmt::format("{}", seed));
-  for (const PlannedOption& option : plan.within) within.push_back(option.key);
   console.out << "\n";
-  comment(fmt::format("[sweep] {}\nseeds: {}", size_in_words(plan), joined(seeds)), console);
+  comment(fmt::format("[sweep] {}\nseeds: {}", size_in_words(plan), fmt::join(plan.seeds, ", ")), console);
   if (plan.match != "none")
     comment(fmt::format("match: all arms have equal {}, by the width of the feed-forward sublayers", plan.match),
             console);
-  if (!within.empty()) comment(fmt::format("within: {}", joined(within)), console);
+  if (!plan.within.empty()) comment("within: " + joined(plan.within, ", ", &PlannedOption::key), console);
   TextTable arms{{"arm", "the options that it changes"}, {Align::left, Align::left}, {}};
-  for (const Arm& arm : plan.arms) {
-    std::vector<std::string> changes;
-    for (const PlannedChange& change : arm.changes) changes.push_back(fmt::format("{} = {}", change.key, change.value));
-    arms.rows.push_back({arm.label, changes.empty() ? "nothing" : joined(changes)});
-  }
+  for (const Arm& arm : plan.arms)
+    arms.rows.push_back({arm.label, arm.changes.empty() ? "nothing" : in_words(arm.changes)});
   if (plan.tuning) {
-    std::vector<std::string> tried;
-    for (const std::int64_t seed : plan.tuning->seeds) tried.push_back(fmt::format("{}", seed));
-    comment(fmt::format("[sweep.tune] each arm tries, with the seeds {}:", joined(tried)), console);
+    comment(fmt::format("[sweep.tune] each arm tries, with the seeds {}:", fmt::join(plan.tuning->seeds, ", ")),
+            console);
     for (const TunedOption& option : plan.tuning->options)
       comment(fmt::format("  {} = {}", option.key, fmt::join(option.values, ", ")), console);
   }
-  const std::string table = to_text(arms); // its lines begin with spaces
-  for (std::size_t at = 0; at < table.size();) {
-    const std::size_t end = table.find('\n', at);
-    print(console.out, "#{}\n", table.substr(at, end - at));
-    at = end + 1;
-  }
+  for (const std::string& line : lines_of(to_text(arms))) print(console.out, "#{}\n", line); // they begin with spaces
 }
 
 int show(const ShowArguments& given, Console& console) {
@@ -172,10 +152,9 @@ void add_show(Commands& commands) {
       [](Command& command, ShowArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.argument("CONFIG").description("the TOML file, or a run: its path, or a unique beginning of its ID");
-        command.add("--out", arguments.out, "the folder with the runs [runs]").value_name("FOLDER");
-        command.add("--diff-from", arguments.diff_from, "show only differences from: defaults, reference")
-            .one_of({"defaults", "reference"})
-            .value_name("WHAT");
+        command.add("--out FOLDER", arguments.out, "the folder with the runs [runs]");
+        command.add("--diff-from WHAT", arguments.diff_from, "show only differences from: defaults, reference")
+            .one_of({"defaults", "reference"});
       },
       show);
 }

@@ -175,7 +175,7 @@ void add_slurm_task(Commands& commands) {
   add_command<TaskArguments>(
       commands, "slurm-task", "executes the runs of a cluster's task", "",
       [](Command& command, TaskArguments& arguments) {
-        command.add("FILE", arguments.file, "a submission").required();
+        command.add("FILE TEXT", arguments.file, "a submission").required();
         command.add("--task", arguments.task, "which of its tasks [SLURM_ARRAY_TASK_ID]");
       },
       task)

@@ -102,14 +102,11 @@ Look snapshot_of(const Plan& plan, const std::filesystem::path& out, const std::
   std::map<std::pair<std::size_t, const Trial*>, std::int64_t> steps; // all seeds have the same steps
   std::vector<RunFolder> folders;
   const std::vector<std::string> labels = named_labels(plan, config_of(plan.runs.at(plan.arms.front().runs.front())));
-  const auto add_folders = [&](const std::vector<PlannedRun>& runs) {
-    for (const PlannedRun& run : runs) folders.push_back({out / run.id});
-  };
-  if (plan.tuning) add_folders(plan.tuning->runs);
-  add_folders(plan.runs);
+  each_run(plan, [&](const PlannedRun& run, const Trial*) { folders.push_back({out / run.id}); });
   const std::vector<RunState> all_states = states_of(folders);
-  const auto add = [&](const PlannedRun& run, const Trial* trial, const std::string& stage) {
+  each_run(plan, [&](const PlannedRun& run, const Trial* trial) {
     const std::size_t at = look.board.size();
+    const std::string stage = trial ? fmt::format("tuning {}: ", short_words(*trial)) : "";
     const std::string seed = fmt::format("seed {}", run.seed);
     const std::string label = stage + (labels.size() == 1 ? seed : fmt::format("{}, {}", labels.at(run.arm), seed));
     const auto [known, is_new] = steps.try_emplace({run.arm, trial}, 0);
@@ -119,13 +116,7 @@ Look snapshot_of(const Plan& plan, const std::filesystem::path& out, const std::
     snapshot_of(folders[at], state, known->second, label, who, reader, look);
     if (state == RunState::missing && finished.contains(run.id) && !folders[at].folder().exists())
       look.lost.push_back(fmt::format("{}: it was finished, but its folder is missing", who));
-  };
-  if (plan.tuning) {
-    const std::vector<const Trial*> trials = trials_by_run(*plan.tuning);
-    for (std::size_t i = 0; i < trials.size(); ++i)
-      add(plan.tuning->runs[i], trials[i], fmt::format("tuning {}: ", short_words(*trials[i])));
-  }
-  for (const PlannedRun& run : plan.runs) add(run, nullptr, "");
+  });
   return look;
 }
 

@@ -295,21 +295,17 @@ void add_variants(Commands& commands) {
       "and\n"
       "backward on one thread. Run nothing else during it: it measures times of this machine.",
       [](Command& command, VariantsArguments& arguments) {
-        command.add("FAMILY", arguments.family, "only these: attention.score, score, position, rotary, ...")
-            .value_name("");
+        command.add("FAMILY", arguments.family, "only these: attention.score, score, position, rotary, ...");
         add_result_options(command, arguments.result, {"terminal", "json"});
         command.argument("--force").description(
             "with --pictures or --output: replace files also if Heed did not write them");
-        command
-            .add("--pictures", arguments.pictures,
-                 "draw each variant (the score of each key, the weights of a row, the bias, the curve) as "
-                 "FOLDER/FAMILY-NAME.svg")
-            .value_name("FOLDER");
+        command.add("--pictures FOLDER", arguments.pictures,
+                    "draw each variant (the score of each key, the weights of a row, the bias, the curve) as "
+                    "FOLDER/FAMILY-NAME.svg");
         command.add_flag("--measure", arguments.measure,
                          "measure parameters, FLOPs, time and memory of scores, normalisers and positions");
-        command.add("--lengths", arguments.lengths, "with --measure: tokens of the sequence [128 2048]")
-            .within(1, 1 << 20)
-            .value_name("T ...");
+        command.add("--lengths T ...", arguments.lengths, "with --measure: tokens of the sequence [128 2048]")
+            .within(1, 1 << 20);
         command.add("--width", arguments.width, "with --measure: model.width [64]").within(1, 1 << 20);
         command.add("--heads", arguments.heads, "with --measure: model.heads [4]").within(1, 1 << 20);
         command

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <climits>
 #include <csignal>
 #include <fcntl.h>
 #include <poll.h>
@@ -86,7 +85,7 @@ void add_worker(Commands& commands) {
   add_command<WorkerArguments>(
       commands, "worker", "executes one run's folder", "",
       [](Command& command, WorkerArguments& arguments) {
-        command.add("FOLDER", arguments.folder, "the run's folder, prepared").required();
+        command.add("FOLDER TEXT", arguments.folder, "the run's folder, prepared").required();
         command.add("--threads", arguments.threads, "overrides the configuration's value");
         command.add("--kernels", arguments.kernels, "its sweep's, where the configuration names none");
         command.add("--starts", arguments.starts,

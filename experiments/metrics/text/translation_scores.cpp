@@ -1,4 +1,5 @@
 #include "experiments/metrics/text/translation_scores.hpp"
+#include "experiments/system/text.hpp"
 
 #include "autograd/error.hpp"
 
@@ -141,11 +142,7 @@ std::u32string without_space(std::string_view text) {
 
 } // namespace
 
-std::vector<std::string> bleu_tokenizations() {
-  std::vector<std::string> names;
-  for (const Tokenization& t : tokenizations) names.emplace_back(t.name);
-  return names;
-}
+std::vector<std::string> bleu_tokenizations() { return names_of(tokenizations); }
 
 BleuTokenizer bleu_tokenizer(std::string_view name) {
   for (const Tokenization& t : tokenizations)

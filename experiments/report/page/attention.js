@@ -137,12 +137,12 @@ function drawAttention() {
   const inputs = [...new Set(shownArms.flatMap((arm) => attending(arm).flatMap((run) =>
     run.attention.map((example) => example.input))))];
   const seeds = [...new Set(shownArms.flatMap((arm) => attending(arm).map((run) => run.seed)))].sort((a, b) => a - b);
-  let input = inputs[0], seed = seeds[0], differing = false, group = 0;
+  const state = { input: inputs[0], seed: seeds[0], differing: false, group: 0 };
   const panels = element("div", { class: "arms" }), ramp = element("p", { class: "note" });
 
   const exampleOf = (arm) => {
-    const run = attending(arm).find((candidate) => candidate.seed === seed);
-    return run && run.attention.find((candidate) => candidate.input === input);
+    const run = attending(arm).find((candidate) => candidate.seed === state.seed);
+    return run && run.attention.find((candidate) => candidate.input === state.input);
   };
   const headsOf = (arm) => (exampleOf(arm) || { heads: [] }).heads;
 
@@ -156,7 +156,7 @@ function drawAttention() {
   }
 
   function panel(arm, maps, size) {
-    const node = element("div", { class: "arm-maps" }, element("h3", {}, nameIn(group, arm)), madeOf(arm));
+    const node = element("div", { class: "arm-maps" }, element("h3", {}, nameIn(state.group, arm)), madeOf(arm));
     for (const module of [...new Set(maps.map((map) => map.module))]) {
       const layer = element("div", { class: "layer" }, element("span", {}, layerName(module)));
       for (const map of maps.filter((candidate) => candidate.module === module)) {
@@ -173,6 +173,7 @@ function drawAttention() {
   }
 
   function fill() {
+    const { differing, group } = state;
     const inGroup = shownArms.filter((arm) => group === null || arm.place === group);
     const all = inGroup.filter((arm) => !differing || !arm.reference).map((arm) => [arm, headsOf(arm)
       .filter((map) => map.queries.length && map.keys.length)
@@ -199,22 +200,14 @@ function drawAttention() {
       differing ? "   arm less reference" : "   weight");
   }
 
-  const tools = groupChoice((value) => { group = value; fill(); });
+  const set = (name) => (value) => { state[name] = value; fill(); };
+  const tools = groupChoice(set("group"));
   if (inputs.length > 1)
-    tools.push(pick("input", inputs.map((text) => [text, text.slice(0, 60)]), input, (value) => {
-      input = value;
-      fill();
-    }));
+    tools.push(pick("input", inputs.map((text) => [text, text.slice(0, 60)]), state.input, set("input")));
   if (seeds.length > 1)
-    tools.push(pick("seed", seeds.map((value) => [value, String(value)]), seed, (value) => {
-      seed = value;
-      fill();
-    }));
+    tools.push(pick("seed", seeds.map((value) => [value, String(value)]), state.seed, set("seed")));
   if (shownArms.some((arm) => !arm.reference && attending(arms[arm.against]).length))
-    tools.push(choice("show", [[false, "weights"], [true, "difference from the reference"]], false, (value) => {
-      differing = value;
-      fill();
-    }));
+    tools.push(choice("show", [[false, "weights"], [true, "difference from the reference"]], false, set("differing")));
   section("attention", "Attention",
     element("p", { class: "note" }, inputs.length > 1 ? "What each head looks at in the chosen input."
       : `What each head looks at in “${inputs[0]}”.`, " Queries from top to bottom, keys from left to right; a click ",

@@ -2,13 +2,11 @@
 
 function drawProblems() {
   if (!report.problems.length) return;
-  const table = element("table", { class: "plain", id: "problem-runs" },
-    element("thead", {}, element("tr", {}, ...["arm", "seeds", "state", "reason", "runs"].map((title) =>
-      element("th", { scope: "col" }, title)))),
-    element("tbody", {}, ...report.problems.map((group) => element("tr", {},
+  const table = tableOf({ class: "plain", id: "problem-runs" }, ["arm", "seeds", "state", "reason", "runs"],
+    report.problems.map((group) => element("tr", {},
       element("th", { scope: "row" }, unbroken(group.arm)), element("td", {}, group.seeds.join(", ")),
       element("td", { class: "failed" }, group.state), element("td", {}, group.reason),
-      element("td", {}, ...group.runs.flatMap((id, i) => [i ? ", " : "", element("code", {}, id)]))))));
+      element("td", {}, ...group.runs.flatMap((id, i) => [i ? ", " : "", element("code", {}, id)])))));
   section("problems", "Runs that failed or are left out", fitted(table, "runs that failed"));
 }
 
@@ -20,19 +18,16 @@ function drawFairness() {
     : [];
   if (tuning) {
     const one = tuning.options.length === 1;
-    const heading = (point) => element("th", { scope: "col" }, one ? point.replace(/^.* = /, "") : point);
+    const heading = (point) => (one ? point.replace(/^.* = /, "") : point);
     const cell = (of, i) => {
       const text = of.problems[i] ? "failed" : of.texts[i];
       return element("td", { title: of.problems[i] || null }, i === of.chosen ? element("strong", {}, text) : text);
     };
-    const choice = (of) => (of.chosen === null ? "–" : `${tuning.points[of.chosen].replace(one ? /^.* = / : "", "")}` +
-      `${of.edge ? ", on the edge" : ""}`);
-    const table = element("table", { id: "tuning" },
-      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "arm"), ...tuning.points.map(heading),
-        element("th", { scope: "col" }, "chosen"))),
-      element("tbody", {}, ...arms.map((arm, a) => element("tr", { class: arm.reference ? "reference" : null },
-        element("th", { scope: "row" }, unbroken(arm.label)), ...tuning.points.map((_, i) => cell(tuning.arms[a], i)),
-        element("td", {}, choice(tuning.arms[a]))))));
+    const choice = (of) => (of.chosen === null ? "–"
+      : `${heading(tuning.points[of.chosen])}${of.edge ? ", on the edge" : ""}`);
+    const table = tableOf({ id: "tuning" }, ["arm", ...tuning.points.map(heading), "chosen"],
+      arms.map((arm, a) => armRow(arm, ...tuning.points.map((_, i) => cell(tuning.arms[a], i)),
+        element("td", {}, choice(tuning.arms[a])))));
     parts.push(element("p", { class: "note" }, `${tuning.options.join(", ")}: each arm's mean of ${report.metric.name} ` +
       `over seeds of its own (${tuning.seeds.join(", ")}) at every point that was tried. It took the best; where that ` +
       "lies on the edge of the grid, a value beyond may be better still."),
@@ -45,12 +40,10 @@ function differencesTable(arm) {
   if (!arm.differences.length) return element("p", { class: "note" }, "Nothing differs from the reference.");
   const value = (kind, text) => element("td", {}, text === "" ? element("span", { class: "note" }, "does nothing")
     : element(kind, {}, text));
-  const table = element("table", { class: "plain" },
-    element("thead", {}, element("tr", {}, ...["option", grouped ? arms[arm.against].label : "reference", "this arm"]
-      .map((title) => element("th", { scope: "col" }, title)))),
-    element("tbody", {}, ...arm.differences.map((difference) => element("tr", {},
+  const table = tableOf({ class: "plain" }, ["option", grouped ? arms[arm.against].label : "reference", "this arm"],
+    arm.differences.map((difference) => element("tr", {},
       element("th", { scope: "row" }, element("code", {}, difference.key)),
-      value("del", difference.reference), value("ins", difference.arm)))));
+      value("del", difference.reference), value("ins", difference.arm))));
   return fitted(table, `what differs in ${arm.label}`);
 }
 
@@ -71,11 +64,9 @@ function drawRuns() {
     element("td", { "data-tsv": run.value === null ? "" : run.value }, run.texts.value),
     element("td", { "data-tsv": run.seconds || "" }, run.texts.seconds),
     element("td", { class: "text" }, element("code", {}, report.table ? run.id : run.folder)))));
-  const table = element("table", { id: "all-runs" },
-    element("thead", {}, element("tr", {}, ...["arm", "seed", "state", report.metric.name, "time"].map((title) =>
-      element("th", { scope: "col", "data-tsv": title === "time" ? "seconds" : null }, title)),
-    element("th", { scope: "col", class: "text" }, report.table ? "run" : "folder"))),
-    element("tbody", {}, ...rows));
+  const table = tableOf({ id: "all-runs" }, ["arm", "seed", "state", report.metric.name,
+    element("th", { scope: "col", "data-tsv": "seconds" }, "time"),
+    element("th", { scope: "col", class: "text" }, report.table ? "run" : "folder")], rows);
   section("runs", "Runs", element("p", { class: "note" }, `${report.progress.sentence}.`),
     element("details", {}, element("summary", {}, rows.length === 1 ? "The run" : `All ${rows.length} runs`), element("div", {},
       fitted(table, "runs"))));

@@ -130,11 +130,8 @@ function drawLengths() {
       return element("td", { "data-tsv": i < 0 ? "" : each.mean[i] }, ...(i < 0 ? ["–"] : [each.texts[i][0],
         element("span", { class: "with" }, each.texts[i][1] && ` ${each.texts[i][1]}`)]));
     };
-    const table = element("table", { class: "by-length" },
-      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "arm"),
-        ...lengths.map((length) => element("th", { scope: "col" }, withCommas(length))))),
-      element("tbody", {}, ...arms.map((arm, a) => element("tr", { class: arm.reference ? "reference" : null },
-        element("th", { scope: "row" }, unbroken(arm.label)), ...lengths.map((length) => cell(found[a], length))))));
+    const table = tableOf({ class: "by-length" }, ["arm", ...lengths.map(withCommas)],
+      arms.map((arm, a) => armRow(arm, ...lengths.map((length) => cell(found[a], length)))));
     node.append(element("details", {}, element("summary", {}, `${name}, as a table`), fitted(table, `${name} by length`)));
   }
 }

@@ -51,6 +51,16 @@ function element(name, attributes = {}, ...children) {
   return node;
 }
 
+/** A table of rows; its headings are texts or cells. */
+function tableOf(attributes, headings, rows) {
+  const cells = headings.map((what) => (typeof what === "string" ? element("th", { scope: "col" }, what) : what));
+  return element("table", attributes, element("thead", {}, element("tr", {}, ...cells)),
+    element("tbody", {}, ...rows));
+}
+
+const armRow = (arm, ...cells) => element("tr", { class: arm.reference ? "reference" : null },
+  element("th", { scope: "row" }, unbroken(arm.label)), ...cells);
+
 function section(id, title, ...children) {
   sections.push([id, title]);
   const node = element("section", { id, "aria-labelledby": `${id}-title` },

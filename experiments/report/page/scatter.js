@@ -121,18 +121,11 @@ function drawScatter() {
   const fillLegend = (points, names, together) => legend.replaceChildren(...points.map((arm, i) =>
     element("li", { class: "toggle" }, costIcon(arm, together), unbroken(names[i]))));
 
-  const tools = groupChoice((value) => {
-    group = value;
-    shown.redraw();
-  });
-  if (costs.length > 1) tools.push(choice("cost", costs.map(([key, label]) => [key, label]), cost[0], (value) => {
-    cost = costs.find(([key]) => key === value);
-    shown.redraw();
-  }));
-  if (zoomed) tools.push(mostOrAll("arms", zoomed, (value) => {
-    zoomed = value;
-    shown.redraw();
-  }));
+  const drawnAnew = (set) => (value) => { set(value); shown.redraw(); };
+  const tools = groupChoice(drawnAnew((value) => { group = value; }));
+  if (costs.length > 1) tools.push(choice("cost", costs.map(([key, label]) => [key, label]), cost[0],
+    drawnAnew((value) => { cost = costs.find(([key]) => key === value); })));
+  if (zoomed) tools.push(mostOrAll("arms", zoomed, drawnAnew((value) => { zoomed = value; })));
   const shown = figure("cost", "Score against cost",
     `${report.metric.name}${unit} of each arm against what it costs; whiskers are a standard deviation over seeds. ` +
     `${towards[sides[1]] || "Further"} to the left is better. ` +

@@ -137,12 +137,11 @@ function drawMeasured() {
   const cost = [["parameters", arms[0].texts.parameters], ["training time", arms[0].texts.seconds]];
   const row = (name, value, meaning, tsv = null) => element("tr", {}, element("th", { scope: "row" }, name),
     element("td", { "data-tsv": tsv }, value), element("td", { class: "text" }, meaning));
-  const table = element("table", { id: "measured" }, element("thead", {}, element("tr", {},
-    element("th", { scope: "col" }, "metric"), element("th", { scope: "col" }, report.seeds.length > 1
-      ? "mean ± standard deviation" : "value"), element("th", { scope: "col", class: "text" }, "meaning"))),
-  element("tbody", {}, ...report.measured.map(({ metric, text, mean }) => row(metric.name, text,
+  const table = tableOf({ id: "measured" }, ["metric", report.seeds.length > 1 ? "mean ± standard deviation" : "value",
+    element("th", { scope: "col", class: "text" }, "meaning")],
+  [...report.measured.map(({ metric, text, mean }) => row(metric.name, text,
     `${metric.meaning}${metric.unit ? ` (${metric.unit})` : ""}; ${metric.direction}`, mean)),
-  ...cost.filter(([, text]) => text).map(([name, text]) => row(name, text, ""))));
+  ...cost.filter(([, text]) => text).map(([name, text]) => row(name, text, ""))]);
   section("table", "Results", fitted(table, "results"), ...noteLists(notesOf("column")));
 }
 

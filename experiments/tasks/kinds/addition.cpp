@@ -1,6 +1,5 @@
 // Task `addition`: predict the sum of two whole numbers, digit by digit.
 #include "autograd/error.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
 #include "experiments/tasks/task_info.hpp"
 
@@ -25,18 +24,13 @@ struct AdditionOptions {
 
 const OptionTable<AdditionOptions>& addition_option_table() {
   static const auto table = option_table<AdditionOptions>(
-      option("digits", &AdditionOptions::digits, "the most digits of the longer number")
-          .at_least(1)
-          .at_most(200)
-          .unit("digits"),
+      option("digits", &AdditionOptions::digits, "the most digits of the longer number").between(1, 200).unit("digits"),
       option("min_digits", &AdditionOptions::min_digits, "the fewest digits of the longer number")
-          .at_least(1)
-          .at_most(200)
+          .between(1, 200)
           .unit("digits"),
       option("test_digits", &AdditionOptions::test_digits,
              "the most digits of the longer number in the test split; it has at least one digit more than in training")
-          .at_least(0)
-          .at_most(400)
+          .between(0, 400)
           .unit("digits")
           .default_means("0: as in training"),
       option("reverse", &AdditionOptions::reverse,
@@ -138,13 +132,11 @@ Generator addition_of(const AdditionOptions& options, std::uint64_t seed) {
     sum.test_examples = count_pairs(test);
   }
   sum.chance = [sum, seed](bool) { return commonest_digit(sum, seed); };
-  sum.length_option = "digits";
-  sum.of_length = [options, seed](std::int64_t digits) {
-    AdditionOptions other = options;
-    other.digits = other.min_digits = digits;
+  make_other_lengths(sum, options, "digits", &AdditionOptions::digits, [seed](AdditionOptions other) {
+    other.min_digits = other.digits;
     other.test_digits = 0;
     return addition_of(other, seed);
-  };
+  });
   return sum;
 }
 

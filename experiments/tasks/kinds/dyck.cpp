@@ -1,7 +1,6 @@
 // Task `dyck`: balanced brackets of several kinds, nested up to a maximum depth. At each closing bracket, its kind is
 // the target.
 #include "autograd/error.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
 #include "experiments/tasks/task_info.hpp"
 
@@ -27,26 +26,20 @@ struct DyckOptions {
 const OptionTable<DyckOptions>& dyck_option_table() {
   using O = DyckOptions;
   static const auto table = option_table<O>(
-      option("length", &O::length, "the most brackets of a sequence, an even number")
-          .at_least(2)
-          .at_most(4096)
-          .unit("brackets"),
+      option("length", &O::length, "the most brackets of a sequence, an even number").between(2, 4096).unit("brackets"),
       option("min_length", &O::min_length, "the fewest brackets of a sequence, an even number")
-          .at_least(0)
-          .at_most(4096)
+          .between(0, 4096)
           .unit("brackets")
           .default_means("0: all have the length"),
       option("test_length", &O::test_length,
              "the most brackets of a sequence in the test split, an even number; its shortest has two more than "
              "training's longest")
-          .at_least(0)
-          .at_most(8192)
+          .between(0, 8192)
           .unit("brackets")
           .default_means("0: as in training"),
-      option("kinds", &O::kinds, "the number of kinds of brackets").at_least(2).at_most(4096),
+      option("kinds", &O::kinds, "the number of kinds of brackets").between(2, 4096),
       option("depth", &O::depth, "the most brackets that are open at once")
-          .at_least(0)
-          .at_most(4096)
+          .between(0, 4096)
           .unit("brackets")
           .default_means("0: no limit"));
   return table;
@@ -155,10 +148,6 @@ Generator dyck_of(const DyckOptions& options) {
   return dyck;
 }
 
-std::unique_ptr<Task> make_dyck(const Config& config) {
-  return generated_task(config, dyck_of(dyck_option_table().read(config.task_options)));
-}
-
 } // namespace
 
 const TaskInfo task_dyck = {
@@ -171,6 +160,6 @@ const TaskInfo task_dyck = {
      .cost = "sequences of length - 1 tokens, half of them with targets",
      .options = dyck_option_table().options(),
      .uses = {"train.evaluate_lengths"}},
-    make_dyck};
+    make_generated<dyck_option_table, dyck_of>};
 
 } // namespace heed

@@ -1,13 +1,10 @@
 // Task `induction`: distinct symbols in random order, then the same sequence again, once or more. The targets are the
 // symbols of the repeats that the symbol before them determines.
 #include "autograd/error.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
 #include "experiments/tasks/task_info.hpp"
 
 #include <fmt/format.h>
-
-#include <cmath>
 
 namespace heed {
 
@@ -26,26 +23,20 @@ struct InductionOptions {
 const OptionTable<InductionOptions>& induction_option_table() {
   using O = InductionOptions;
   static const auto table = option_table<O>(
-      option("length", &O::length, "the most symbols of the repeated sequence")
-          .at_least(2)
-          .at_most(1024)
-          .unit("symbols"),
+      option("length", &O::length, "the most symbols of the repeated sequence").between(2, 1024).unit("symbols"),
       option("min_length", &O::min_length, "the fewest symbols of the repeated sequence")
-          .at_least(0)
-          .at_most(1024)
+          .between(0, 1024)
           .unit("symbols")
           .default_means("0: all have the length"),
       option("test_length", &O::test_length,
              "the most symbols of the repeated sequence in the test split; its shortest has one more than training's "
              "longest")
-          .at_least(0)
-          .at_most(2048)
+          .between(0, 2048)
           .unit("symbols")
           .default_means("0: as in training"),
       option("symbols", &O::symbols, "the number of different symbols; a sequence has no symbol twice")
-          .at_least(2)
-          .at_most(65536),
-      option("repeats", &O::repeats, "how often the sequence occurs in an example").at_least(2).at_most(16));
+          .between(2, 65536),
+      option("repeats", &O::repeats, "how often the sequence occurs in an example").between(2, 16));
   return table;
 }
 
@@ -116,10 +107,6 @@ Generator induction_of(const InductionOptions& options) {
   return induction;
 }
 
-std::unique_ptr<Task> make_induction(const Config& config) {
-  return generated_task(config, induction_of(induction_option_table().read(config.task_options)));
-}
-
 } // namespace
 
 const TaskInfo task_induction = {
@@ -132,6 +119,6 @@ const TaskInfo task_induction = {
              "searches for it",
      .options = induction_option_table().options(),
      .uses = {"train.evaluate_lengths"}},
-    make_induction};
+    make_generated<induction_option_table, induction_of>};
 
 } // namespace heed

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
@@ -50,22 +49,20 @@ std::size_t find_column(const std::string& option, const std::string& column, bo
       throw Refused(fmt::format("{}:{}: {} columns have the name \"{}\"; give each a different name", path, first.line,
                                 std::ranges::count(first.cells, column), column));
     if (found != first.cells.end()) return static_cast<std::size_t>(found - first.cells.begin());
-    std::string names;
-    for (const std::string& name : first.cells) names += (names.empty() ? "" : ", ") + name;
     const std::string near = did_you_mean(column, first.cells);
     throw Refused(fmt::format("{}:{}: there is no column \"{}\"{} columns are {}. Name one: "
                               "task.labelled_text.{}=COLUMN; if the first row is no header, "
                               "task.labelled_text.header=false; if tabs separate the cells, "
                               "task.labelled_text.format=tsv",
-                              path, first.line, column, near.empty() ? "; the" : near + " The", names, option));
+                              path, first.line, column, near.empty() ? "; the" : near + " The",
+                              fmt::join(first.cells, ", "), option));
   }
-  std::size_t number = 0;
-  const auto read = std::from_chars(column.data(), column.data() + column.size(), number);
-  if (read.ec != std::errc{} || read.ptr != column.data() + column.size() || number < 1 || number > first.cells.size())
+  const auto number = number_of<std::size_t>(column);
+  if (!number || *number < 1 || *number > first.cells.size())
     throw Refused(fmt::format("[task.labelled_text] {} = \"{}\" is not a column of {}: without a header, a column is a "
                               "number from 1 to {}",
                               option, column, path, first.cells.size()));
-  return number - 1;
+  return *number - 1;
 }
 
 std::vector<TextExample> examples_of(const std::vector<TableRow>& table, const LabelledTextOptions& options,

@@ -1,6 +1,5 @@
 // Task `listops`: nested operations on lists of digits. The target is the resulting digit.
 #include "autograd/error.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
 #include "experiments/tasks/task_info.hpp"
 
@@ -32,24 +31,17 @@ struct ListopsOptions {
 const OptionTable<ListopsOptions>& listops_option_table() {
   using O = ListopsOptions;
   static const auto table = option_table<O>(
-      option("length", &O::length, "the most tokens of an expression")
-          .at_least(least_length)
-          .at_most(4096)
-          .unit("tokens"),
+      option("length", &O::length, "the most tokens of an expression").between(least_length, 4096).unit("tokens"),
       option("min_length", &O::min_length, "the fewest tokens of an expression")
-          .at_least(least_length)
-          .at_most(4096)
+          .between(least_length, 4096)
           .unit("tokens"),
       option("test_length", &O::test_length,
              "the most tokens of an expression in the test split; its shortest has one more than training's longest")
-          .at_least(0)
-          .at_most(8192)
+          .between(0, 8192)
           .unit("tokens")
           .default_means("0: as in training"),
-      option("depth", &O::depth, "the most operations that are nested in each other").at_least(1).at_most(64),
-      option("arguments", &O::arguments, "the most arguments of an operation; the fewest are 2")
-          .at_least(2)
-          .at_most(64),
+      option("depth", &O::depth, "the most operations that are nested in each other").between(1, 64),
+      option("arguments", &O::arguments, "the most arguments of an operation; the fewest are 2").between(2, 64),
       option("nested", &O::nested, "probability that an argument is an operation instead of a digit")
           .at_least(0)
           .below(1));
@@ -204,14 +196,11 @@ Generator listops_of(const ListopsOptions& options, std::uint64_t seed) {
       },
       [=](const Lengths& which) { return count_expressions(which, options); });
   listops.chance = [listops, seed](bool ends) { return commonest_answer(listops, seed, ends); };
-  listops.length_option = "length";
-  listops.of_length = [options, seed](std::int64_t length) {
-    ListopsOptions other = options;
-    other.length = length;
-    other.min_length = std::max(least_length, length - length / 10); // one exact length is slow to draw
+  make_other_lengths(listops, options, "length", &ListopsOptions::length, [seed](ListopsOptions other) {
+    other.min_length = std::max(least_length, other.length - other.length / 10); // one exact length is slow to draw
     other.test_length = 0;
     return listops_of(other, seed);
-  };
+  });
   return listops;
 }
 

@@ -1,6 +1,5 @@
 // Task `modular_addition`: predict the sum of two numbers modulo p, or the result of another operation on them.
 #include "autograd/error.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
 #include "experiments/tasks/task_info.hpp"
 
@@ -63,7 +62,7 @@ std::vector<std::string> operation_words() {
 const OptionTable<ModularAdditionOptions>& modular_addition_option_table() {
   using O = ModularAdditionOptions;
   static const auto table = option_table<O>(
-      option("modulus", &O::modulus, "the p of (a + b) mod p; there are p^2 examples").at_least(2).at_most(65536),
+      option("modulus", &O::modulus, "the p of (a + b) mod p; there are p^2 examples").between(2, 65536),
       option("operation", &O::operation,
              "the operation on the two numbers x and y, modulo p; /- divides them if y is odd, and subtracts them "
              "otherwise")

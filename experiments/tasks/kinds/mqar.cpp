@@ -1,7 +1,6 @@
 // Task `mqar` (multi-query associative recall): pairs of a key and a value, then each key again at a random distance.
 // The target at each repeated key is its value.
 #include "autograd/error.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
 #include "experiments/tasks/task_info.hpp"
 
@@ -27,22 +26,16 @@ const OptionTable<MqarOptions>& mqar_option_table() {
   static const auto table = option_table<MqarOptions>(
       option("pairs", &MqarOptions::pairs,
              "the number of keys, each with its value, at the start of an example; each is queried once")
-          .at_least(1)
-          .at_most(2048)
+          .between(1, 2048)
           .unit("pairs"),
-      option("length", &MqarOptions::length, "the number of tokens of an example")
-          .at_least(4)
-          .at_most(8192)
-          .unit("tokens"),
+      option("length", &MqarOptions::length, "the number of tokens of an example").between(4, 8192).unit("tokens"),
       option("vocabulary", &MqarOptions::vocabulary, "the number of different tokens: half are keys, half are values")
-          .at_least(4)
-          .at_most(65536),
+          .between(4, 65536),
       option(
           "power", &MqarOptions::power,
           "a key is queried at place s with a probability proportional to s^(power - 1): 1 is uniform, smaller values "
           "prefer places near the pairs")
-          .at_least(0)
-          .at_most(1));
+          .between(0, 1));
   return table;
 }
 
@@ -141,17 +134,8 @@ Generator mqar_of(const MqarOptions& options) {
   mqar.enlarge = "task.mqar.length or task.mqar.vocabulary";
   mqar.draw = [sequences](RandomSource& random, Example& example) { sequences.draw(random, example); };
   mqar.chance = [=](bool) { return chance_of_values(options.vocabulary / 2, options.pairs); };
-  mqar.length_option = "length";
-  mqar.of_length = [options](std::int64_t length) {
-    MqarOptions other = options;
-    other.length = length;
-    return mqar_of(other);
-  };
+  make_other_lengths(mqar, options, "length", &MqarOptions::length, mqar_of);
   return mqar;
-}
-
-std::unique_ptr<Task> make_mqar(const Config& config) {
-  return generated_task(config, mqar_of(mqar_option_table().read(config.task_options)));
 }
 
 } // namespace
@@ -166,6 +150,6 @@ const TaskInfo task_mqar = {
      .cost = "sequences of length tokens, with pairs targets",
      .options = mqar_option_table().options(),
      .uses = {"train.evaluate_lengths"}},
-    make_mqar};
+    make_generated<mqar_option_table, mqar_of>};
 
 } // namespace heed

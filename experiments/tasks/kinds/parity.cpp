@@ -39,10 +39,6 @@ Generator parity_of(const ParityOptions& options) {
   return parity;
 }
 
-std::unique_ptr<Task> make_parity(const Config& config) {
-  return generated_task(config, parity_of(parity_option_table().read(config.task_options)));
-}
-
 } // namespace
 
 const TaskInfo task_parity = {
@@ -52,6 +48,6 @@ const TaskInfo task_parity = {
      .cost = "sequences of length + 1 tokens (classification: length); hard for attention, since every bit counts",
      .options = parity_option_table().options(),
      .uses = {"train.evaluate_lengths"}},
-    make_parity};
+    make_generated<parity_option_table, parity_of>};
 
 } // namespace heed

@@ -1,6 +1,5 @@
 // Task `recall`: pairs of a key and a value, then one of the keys. The target is the value of this key.
 #include "autograd/error.hpp"
-#include "experiments/config/config.hpp"
 #include "experiments/tasks/generated_task.hpp"
 #include "experiments/tasks/task_info.hpp"
 
@@ -24,11 +23,10 @@ struct RecallOptions {
 const OptionTable<RecallOptions>& recall_option_table() {
   static const auto table = option_table<RecallOptions>(
       option("pairs", &RecallOptions::pairs, "the number of keys, each with its value, before the query")
-          .at_least(1)
-          .at_most(1024)
+          .between(1, 1024)
           .unit("pairs"),
-      option("keys", &RecallOptions::keys, "the number of different keys").at_least(1).at_most(4096),
-      option("values", &RecallOptions::values, "the number of different values").at_least(2).at_most(4096));
+      option("keys", &RecallOptions::keys, "the number of different keys").between(1, 4096),
+      option("values", &RecallOptions::values, "the number of different values").between(2, 4096));
   return table;
 }
 
@@ -85,17 +83,8 @@ Generator recall_of(const RecallOptions& options) {
   recall.enlarge = "task.recall.pairs, task.recall.keys or task.recall.values";
   recall.draw = [=](RandomSource& random, Example& example) { draw_pairs(random, options, example); };
   recall.chance = [=](bool ends) { return chance_of_label(options.values, "values", ends); };
-  recall.length_option = "pairs";
-  recall.of_length = [options](std::int64_t pairs) {
-    RecallOptions other = options;
-    other.pairs = pairs;
-    return recall_of(other);
-  };
+  make_other_lengths(recall, options, "pairs", &RecallOptions::pairs, recall_of);
   return recall;
-}
-
-std::unique_ptr<Task> make_recall(const Config& config) {
-  return generated_task(config, recall_of(recall_option_table().read(config.task_options)));
 }
 
 } // namespace
@@ -109,6 +98,6 @@ const TaskInfo task_recall = {
      .cost = "sequences of 2 pairs + 2 tokens",
      .options = recall_option_table().options(),
      .uses = {"train.evaluate_lengths"}},
-    make_recall};
+    make_generated<recall_option_table, recall_of>};
 
 } // namespace heed

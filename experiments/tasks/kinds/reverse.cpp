@@ -8,10 +8,7 @@ extern const TaskInfo task_reverse;
 namespace {
 
 const OptionTable<SymbolOptions>& reverse_option_table() {
-  static const auto table = option_table<SymbolOptions>(
-      length_option<SymbolOptions>("symbols", 1024), min_length_option<SymbolOptions>("symbols", 1024),
-      option("symbols", &SymbolOptions::symbols, "the number of different symbols").at_least(2).at_most(4096),
-      test_length_option<SymbolOptions>("symbols", 2048));
+  static const auto table = symbol_option_table(1024, 4096, 2048);
   return table;
 }
 
@@ -20,14 +17,8 @@ Generator reverse_of(const SymbolOptions& options) {
                                        [](const std::vector<std::int32_t>& input, std::vector<std::int32_t>& output) {
                                          output.assign(input.rbegin(), input.rend());
                                        });
-  const Lengths lengths = input_lengths("reverse", options.length, options.min_length);
-  reverse.chance = [=](bool ends) { return chance_of_symbols(lengths, options.symbols, ends); };
   make_other_lengths(reverse, options, reverse_of);
   return reverse;
-}
-
-std::unique_ptr<Task> make_reverse(const Config& config) {
-  return generated_task(config, reverse_of(reverse_option_table().read(config.task_options)));
 }
 
 } // namespace
@@ -40,6 +31,6 @@ const TaskInfo task_reverse = {
      .cost = "sequences of 2 length tokens; the distance to the source token grows by two with every token",
      .options = reverse_option_table().options(),
      .uses = {"train.evaluate_lengths"}},
-    make_reverse};
+    make_generated<reverse_option_table, reverse_of>};
 
 } // namespace heed

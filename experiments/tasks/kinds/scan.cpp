@@ -5,6 +5,7 @@
 #include "experiments/data/table_file.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/data/training_order.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/tasks/listed_task.hpp"
 #include "experiments/tasks/task_info.hpp"
 
@@ -68,23 +69,14 @@ constexpr SplitRule rules[] = {
      "turn left"},
 };
 
-std::vector<std::string> rule_names() {
-  std::vector<std::string> names;
-  for (const SplitRule& rule : rules) names.emplace_back(rule.name);
-  return names;
-}
-
 const OptionTable<ScanOptions>& scan_option_table() {
   static const auto table = option_table<ScanOptions>(
       option("split", &ScanOptions::split,
              "the commands of the test split: a random fifth of all (simple); those with more than cutoff actions "
              "(length); those with jump (add_jump) or turn left (add_turn_left), except for the command that is only "
              "this primitive")
-          .one_of(rule_names()),
-      option("cutoff", &ScanOptions::cutoff, "the most actions of a training command")
-          .at_least(1)
-          .at_most(47)
-          .unit("actions"));
+          .one_of(names_of(rules)),
+      option("cutoff", &ScanOptions::cutoff, "the most actions of a training command").between(1, 47).unit("actions"));
   return table;
 }
 

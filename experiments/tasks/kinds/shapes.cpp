@@ -1,6 +1,7 @@
 // Task `shapes`: classify small synthetic images by the kind of shape that they show.
 #include "autograd/rng.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/tasks/generated_task.hpp"
 #include "experiments/tasks/image_task.hpp"
 #include "experiments/tasks/task_info.hpp"
@@ -45,15 +46,13 @@ struct ShapesOptions {
 
 const OptionTable<ShapesOptions>& shapes_option_table() {
   static const auto table = option_table<ShapesOptions>(
-      option("size", &ShapesOptions::size, "height and width of the images").at_least(8).at_most(256).unit("pixels"),
+      option("size", &ShapesOptions::size, "height and width of the images").between(8, 256).unit("pixels"),
       option("kinds", &ShapesOptions::kinds,
              "the number of kinds: the first ones of square, disc, triangle, plus, frame, cross")
-          .at_least(2)
-          .at_most(static_cast<double>(kind_count)),
+          .between(2, static_cast<double>(kind_count)),
       option("noise", &ShapesOptions::noise,
              "standard deviation of the noise on each pixel; a shape's pixels are 2 above the background")
-          .at_least(0)
-          .at_most(10));
+          .between(0, 10));
   return table;
 }
 
@@ -65,7 +64,10 @@ struct Figure {
 class ShapesTask final : public Task {
 public:
   ShapesTask(const ShapesOptions& options, const TaskOptions& task)
-      : images_{"shapes", {1, options.size, options.size}, names(options.kinds)}, options_(options),
+      : images_{"shapes",
+                {1, options.size, options.size},
+                names_of(std::span(all_kinds).first(static_cast<std::size_t>(options.kinds)))},
+        options_(options),
         seed_(static_cast<std::uint64_t>(task.seed)), sequences_{task.validation, task.validation, task.test} {}
 
   std::string refuses(TaskFormat format) const override { return images_.refuses(format); }
@@ -105,12 +107,6 @@ public:
   }
 
 private:
-  static std::vector<std::string> names(std::int64_t kinds) {
-    std::vector<std::string> out;
-    for (std::int64_t i = 0; i < kinds; ++i) out.emplace_back(all_kinds[i].name);
-    return out;
-  }
-
   /// The split of a figure, at random: 8 of 10 figures are in training, 1 in validation, 1 in test.
   Split split_of(const Figure& f) const {
     const auto place = static_cast<std::uint64_t>(((f.kind * 256 + f.radius) * 256 + f.x) * 256 + f.y);

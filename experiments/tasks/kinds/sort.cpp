@@ -13,10 +13,7 @@ extern const TaskInfo task_sort;
 namespace {
 
 const OptionTable<SymbolOptions>& sort_option_table() {
-  static const auto table = option_table<SymbolOptions>(
-      length_option<SymbolOptions>("symbols", 512), min_length_option<SymbolOptions>("symbols", 512),
-      option("symbols", &SymbolOptions::symbols, "the number of different symbols").at_least(2).at_most(1024),
-      test_length_option<SymbolOptions>("symbols", 1024));
+  static const auto table = symbol_option_table(512, 1024, 1024);
   return table;
 }
 
@@ -84,10 +81,6 @@ Generator sort_of(const SymbolOptions& options) {
   return sort;
 }
 
-std::unique_ptr<Task> make_sort(const Config& config) {
-  return generated_task(config, sort_of(sort_option_table().read(config.task_options)));
-}
-
 } // namespace
 
 const TaskInfo task_sort = {{.name = "sort",
@@ -96,6 +89,6 @@ const TaskInfo task_sort = {{.name = "sort",
                              .cost = "sequences of 2 length tokens; each output depends on all of the input",
                              .options = sort_option_table().options(),
                              .uses = {"train.evaluate_lengths"}},
-                            make_sort};
+                            make_generated<sort_option_table, sort_of>};
 
 } // namespace heed

@@ -12,7 +12,6 @@
 #include <array>
 #include <memory>
 #include <optional>
-#include <utility>
 
 namespace heed {
 
@@ -28,8 +27,7 @@ const OptionTable<TextOptions>& text_option_table() {
   static const auto table = option_table<TextOptions>(
       option("block", &TextOptions::block,
              "the number of tokens that a sequence predicts: the window of training and evaluation")
-          .at_least(1)
-          .at_most(1 << 20)
+          .between(1, 1 << 20)
           .unit("tokens"));
   return table;
 }

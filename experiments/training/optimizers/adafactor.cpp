@@ -134,8 +134,6 @@ extern const OptimizerInfo optimizer_adafactor{
               .paper = "Shazeer and Stern 2018, arXiv 1804.04235",
               .cost = "memory: a value for each row and each column of a matrix",
               .options = table().options()},
-    .make = [](const OptionValues& values, const Parameters& parameters) -> std::unique_ptr<Optimizer> {
-      return std::make_unique<Adafactor>(table().read(values), parameters);
-    }};
+    .make = made_of<Adafactor, table>};
 
 } // namespace heed::HEED_REAL

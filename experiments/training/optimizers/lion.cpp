@@ -64,8 +64,6 @@ extern const OptimizerInfo optimizer_lion{
               .cost = "memory: one value for each parameter; learning rates are three to ten times smaller than "
                       "AdamW's",
               .options = table().options()},
-    .make = [](const OptionValues& values, const Parameters& parameters) -> std::unique_ptr<Optimizer> {
-      return std::make_unique<Lion>(table().read(values), parameters);
-    }};
+    .make = made_of<Lion, table>};
 
 } // namespace heed::HEED_REAL

@@ -138,8 +138,6 @@ extern const OptimizerInfo optimizer_muon{
          .cost = "memory: one value for each parameter of a linear layer, two for each other; a step takes five times "
                  "three matrix products",
          .options = table().options()},
-    .make = [](const OptionValues& values, const Parameters& parameters) -> std::unique_ptr<Optimizer> {
-      return std::make_unique<Muon>(table().read(values), parameters);
-    }};
+    .make = made_of<Muon, table>};
 
 } // namespace heed::HEED_REAL

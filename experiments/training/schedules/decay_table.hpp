@@ -12,8 +12,7 @@ struct Decay {
 inline const OptionTable<Decay>& decay_table() {
   static const auto t = option_table<Decay>(option("final_factor", &Decay::final_factor,
                                                    "the rate at the last step, as a fraction of the highest")
-                                                .at_least(0)
-                                                .at_most(1));
+                                                .between(0, 1));
   return t;
 }
 
