@@ -24,6 +24,7 @@ constexpr const char* usage =
     "       bench_engine generate PROMPT TOKENS CONFIG [a.b=value ...]\n"
     "       bench_engine decoder ATTENTION WIDTH BATCH LENGTH SOURCE [a.b=value ...]\n"
     "       bench_engine recurrent gru|lstm once|steps|together ROWS STEPS WIDTH\n"
+    "       bench_engine mixer KIND BATCH LENGTH WIDTH HEADS THREADS [a.b=value ...]\n"
     "       bench_engine attention SCORE BATCH HEADS LENGTH WIDTH causal|full THREADS ROWS [a.b=value ...]\n"
     "ROWS: attention is composed of operations, so many queries at a time; 0: computed as in training\n";
 
@@ -56,6 +57,14 @@ int measure(const std::vector<std::string>& words) {
                                   .length = std::stoi(words[4]),
                                   .source = std::stoi(words[5]),
                                   .overrides = {words.begin() + 6, words.end()}});
+  } else if (what == "mixer" && words.size() >= 7) {
+    heed::bench::measure_mixer({.kind = words[1],
+                                .batch = std::stoi(words[2]),
+                                .length = std::stoi(words[3]),
+                                .width = std::stoi(words[4]),
+                                .heads = std::stoi(words[5]),
+                                .overrides = {words.begin() + 7, words.end()}},
+                               std::stoi(words[6]));
   } else if (what == "recurrent" && words.size() == 6) {
     heed::bench::measure_recurrent({.cell = words[1],
                                     .stepping = words[2],

@@ -44,6 +44,15 @@ struct RecurrentCase {
 
 void measure_recurrent(const RecurrentCase& about);
 
+/// Only a sequence mixer with its maps: forward and backward to inputs and parameters. With several threads, each takes
+/// an equal part of the batch or, if there are too few sequences, they share the work within operations.
+struct MixerCase {
+  std::string kind; ///< a word of mixer.kind
+  int batch = 1, length = 1, width = 1, heads = 1;
+  std::vector<std::string> overrides{}; ///< "mixer.gate=none"
+};
+void measure_mixer(const MixerCase& about, int threads);
+
 /// Only attention: forward and backward to queries, keys, values and the parameters of score and relative position.
 struct AttentionCase {
   std::string score;

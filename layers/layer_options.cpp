@@ -30,17 +30,17 @@ const OptionTable<AttentionOptions>& attention_option_table() {
              "Number of first positions to which all positions attend, also outside of a window. With causal "
              "attention, these first positions attend to each other in both directions. (A language model that "
              "predicts within its prefix then sees its own targets there.)")
-          .at_least(0).at_most(1e9).unit("positions")
+          .between(0, 1e9).unit("positions")
           .default_means("0: no prefix").only_if("attention.causal", {"true"}).of_blocks(),
       option("window", &O::window,
              "Number of positions on each side of its own to which a query attends, in addition to a prefix.")
-          .at_least(0).at_most(1e9).unit("positions").default_means("0: no window").of_blocks(),
+          .between(0, 1e9).unit("positions").default_means("0: no window").of_blocks(),
       option("dilation", &O::dilation,
              "A query attends to its own position and to positions at distances that are multiples of this value. A "
              "window then counts only these positions. Dilation does not apply to a prefix.")
-          .at_least(1).at_most(1e6).unit("positions").default_means("1: to every position").of_blocks(),
+          .between(1, 1e6).unit("positions").default_means("1: to every position").of_blocks(),
       option("head_width", &O::head_width, "Width of each head's queries and keys.")
-          .at_least(0).at_most(65536).unit("features").default_means("0: model.width / model.heads").of_blocks(),
+          .between(0, 65536).unit("features").default_means("0: model.width / model.heads").of_blocks(),
       option("dropout", &O::dropout, "Dropout of the attention weights: the fraction that is set to 0 in training.")
           .at_least(0).below(1),
       option("cross_score", &O::cross_score,
@@ -62,9 +62,9 @@ const OptionTable<AttentionOptions>& attention_option_table() {
       option("key_value_heads", &O::key_value_heads,
              "Number of heads of keys and values. Each is shared by the same number of query heads (grouped-query "
              "attention; 1: multi-query).")
-          .at_least(0).at_most(65536).unit("heads").default_means("0: each head has its own").of_blocks(),
+          .between(0, 65536).unit("heads").default_means("0: each head has its own").of_blocks(),
       option("value_width", &O::value_width, "Width of one head's values.")
-          .at_least(0).at_most(65536).unit("features").default_means("0: the width of a head").of_blocks(),
+          .between(0, 65536).unit("features").default_means("0: the width of a head").of_blocks(),
       option("score_mod", &O::score_mod,
              "Formula that replaces the scores s of self attention.")
           .formula_like("30 * tanh(s / 30)").default_means("none: scores stay unchanged").of_blocks(),
@@ -93,7 +93,7 @@ const OptionTable<PositionOptions>& position_option_table() {
       option("combine", &O::combine, "Positions are added to the token embeddings, or concatenated with them.")
           .one_of({"add", "concat"}).of_whole_model(),
       option("width", &O::width, "Width of concatenated positions.")
-          .at_least(0).at_most(65536).unit("features").default_means("0: model.width").of_whole_model()
+          .between(0, 65536).unit("features").default_means("0: model.width").of_whole_model()
           .only_if("position.combine", {"concat"}),
       option("concat", &O::concat,
              "Embeddings with concatenated positions are projected back to model.width, or make the model wider.")
@@ -109,7 +109,7 @@ const OptionTable<RecurrentOptions>& recurrent_option_table() {
   static const auto table = option_table<O>(
       option("cell", &O::cell, "The cell, which computes a new state from an input and the previous state."),
       option("layers", &O::layers, "Number of stacked recurrent layers, in the encoder and in the decoder.")
-          .at_least(1).at_most(64).unit("layers"),
+          .between(1, 64).unit("layers"),
       option("bidirectional", &O::bidirectional,
              "The encoder reads in both directions. Each direction has half of model.width."),
       option("dropout", &O::dropout,
@@ -126,7 +126,7 @@ const OptionTable<RecurrentOptions>& recurrent_option_table() {
              "that it predicts, weighted by a Gaussian (local_p) (Luong 2015, section 3.2).")
           .one_of({"global", "local_m", "local_p"}),
       option("window", &O::window, "Number of source positions on each side of the centre, for a local reach.")
-          .at_least(1).at_most(1e6).unit("positions").only_if("recurrent.reach", {"local_m", "local_p"}));
+          .between(1, 1e6).unit("positions").only_if("recurrent.reach", {"local_m", "local_p"}));
   return table;
 }
 
@@ -147,8 +147,7 @@ const OptionTable<BlockOptions>& block_option_table() {
              "matrices.")
           .only_if("block.ffn", {"true"}),
       option("ffn_width", &O::ffn_width, "Hidden width of the feed-forward sublayer.")
-          .at_least(0)
-          .at_most(1048576)
+          .between(0, 1048576)
           .unit("features")
           .default_means("0: 4 * model.width").only_if("block.ffn", {"true"}),
       option("gated_width", &O::gated_width,
@@ -182,7 +181,7 @@ const OptionTable<BlockOptions>& block_option_table() {
           .one_of({"sum", "highway"}).unless("block.residual", {"none"}),
       option("gate_bias", &O::gate_bias,
              "Initial bias of the highway gates. If it is below 0, each block starts close to the identity.")
-          .at_least(-20).at_most(20).initial_value().only_if("block.connection", {"highway"}));
+          .between(-20, 20).initial_value().only_if("block.connection", {"highway"}));
   return table;
 }
 
@@ -193,17 +192,17 @@ const OptionTable<MixerOptions>& mixer_option_table() {
              "What carries information from token to token: attention, or a recurrence over a matrix of state. A kind "
              "of recurrence only sets defaults of the other options.").of_blocks(),
       option("heads", &O::heads, "Number of heads, each with a state.")
-          .at_least(0).at_most(4096).unit("heads").default_means("0: model.heads").unless("mixer.kind", {"attention"}),
+          .between(0, 4096).unit("heads").default_means("0: model.heads").unless("mixer.kind", {"attention"}),
       option("key_heads", &O::key_heads, "Number of heads of queries and keys, which equal groups of heads share.")
-          .at_least(0).at_most(4096).unit("heads").default_means("0: each head has its own")
+          .between(0, 4096).unit("heads").default_means("0: each head has its own")
           .unless("mixer.kind", {"attention"}),
       option("key_width", &O::key_width, "Width of one head's queries and keys, before the feature map.")
-          .at_least(0).at_most(65536).unit("features").default_means("0: mixer.key_ratio * width / heads")
+          .between(0, 65536).unit("features").default_means("0: mixer.key_ratio * width / heads")
           .unless("mixer.kind", {"attention"}),
       option("key_ratio", &O::key_ratio, "Width of one head's queries and keys, as a multiple of width / heads.")
           .above(0).at_most(64).unless("mixer.key_width", {any_value}).unless("mixer.kind", {"attention"}),
       option("value_width", &O::value_width, "Width of one head's values.")
-          .at_least(0).at_most(65536).unit("features").default_means("0: mixer.value_ratio * width / heads")
+          .between(0, 65536).unit("features").default_means("0: mixer.value_ratio * width / heads")
           .unless("mixer.kind", {"attention"}),
       option("value_ratio", &O::value_ratio, "Width of one head's values, as a multiple of width / heads.")
           .above(0).at_most(64).unless("mixer.value_width", {any_value}).unless("mixer.kind", {"attention"}),
@@ -211,7 +210,7 @@ const OptionTable<MixerOptions>& mixer_option_table() {
       option("convolution", &O::convolution,
              "Taps of a causal convolution of queries, keys and values along the tokens, channel by channel, before a "
              "SiLU.")
-          .at_least(0).at_most(1024).unit("tokens").default_means("0: none").unless("mixer.kind", {"attention"}),
+          .between(0, 1024).unit("tokens").default_means("0: none").unless("mixer.kind", {"attention"}),
       option("convolution_bias", &O::convolution_bias, "The convolution has a bias for each channel.")
           .only_if("mixer.convolution", {any_value}).unless("mixer.kind", {"attention"}),
       option("activation", &O::activation,

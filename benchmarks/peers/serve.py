@@ -6,6 +6,7 @@
     serve.py generate THREADS PROMPT TOKENS VOCABULARY LAYERS WIDTH HEADS BLOCK
     serve.py decoder THREADS none|bahdanau|luong|luong_without_feeding WIDTH BATCH LENGTH
     serve.py recurrent THREADS gru|lstm once|steps ROWS STEPS WIDTH
+    serve.py mixer THREADS BATCH LENGTH WIDTH HEADS
     serve.py attention THREADS                    (then a line of JSON for each case)
 
 The first line it prints is {"ready": true, ...}. A line "SECONDS" on standard input asks for a round of about that
@@ -23,6 +24,7 @@ import torch
 
 import attention
 import decoder
+import mixer
 import nanogpt
 import recurrent
 import translation
@@ -100,6 +102,9 @@ def main(words: list[str]):
         work()
     if words[0] == "decoder":
         work = decoder.Decoder(words[2], *map(int, words[3:6])).step
+        work()
+    if words[0] == "mixer":
+        work = mixer.Mixer(*map(int, words[2:6])).step
         work()
     if words[0] == "recurrent":
         way = recurrent.sequence if words[3] == "once" else recurrent.stepwise

@@ -20,8 +20,7 @@ const OptionTable<Options>& table() {
           "decoder_layers", &Options::decoder_layers,
           "number of decoder blocks; unless [[block.override]] with a stack says otherwise, block i of the decoder is "
           "configured as block i of the encoder, and further blocks as the encoder's last block")
-          .at_least(0)
-          .at_most(1024)
+          .between(0, 1024)
           .unit("blocks")
           .default_means("0: model.layers"),
       option("shared_embeddings", &Options::shared_embeddings,

@@ -21,18 +21,16 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("patch", &Options::patch, "height and width of a patch; it must divide the image's")
-          .at_least(1)
-          .at_most(1024)
+          .between(1, 1024)
           .unit("pixels"),
       option("stem", &Options::stem,
              "what is cut into patches: the image; or the output of two convolutions of 3 x 3 pixels with group norms "
              "and a residual connection")
           .one_of({"linear", "convolution"}),
-      option("channels", &Options::channels, "channels of the stem's convolutions").at_least(1).at_most(65536),
+      option("channels", &Options::channels, "channels of the stem's convolutions").between(1, 65536),
       option("groups", &Options::groups,
              "number of channel groups in the stem's group norms; it must divide the channels")
-          .at_least(1)
-          .at_most(65536),
+          .between(1, 65536),
       option("pooling", &Options::pooling,
              "the vector from which the class is predicted: the mean over all patches; the first or the last patch; or "
              "a weighted sum of all patches, with the weights of a learned query under the last block's score and "

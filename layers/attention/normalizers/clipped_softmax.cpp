@@ -14,14 +14,11 @@ struct Options {
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
-      option("zeta", &Options::zeta, "upper end of the range to which softmax's weights are stretched")
-          .at_least(1)
-          .at_most(100),
+      option("zeta", &Options::zeta, "upper end of the range to which softmax's weights are stretched").between(1, 100),
       option("gamma", &Options::gamma,
              "lower end of this range: weights below -gamma / (zeta - gamma) become exactly 0; the paper uses -alpha / "
              "T, with T the length of training's sequences and alpha about 3 (BERT) to 12 (OPT)")
-          .at_least(-100)
-          .at_most(0));
+          .between(-100, 0));
   return t;
 }
 

@@ -17,8 +17,7 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(option("scale", &Options::scale,
                                                      "c, the factor of log n; if learned, its initial value")
-                                                  .at_least(-100)
-                                                  .at_most(100)
+                                                  .between(-100, 100)
                                                   .initial_value_if("learned"),
                                               option("learned", &Options::learned, "each head learns its own c"));
   return t;

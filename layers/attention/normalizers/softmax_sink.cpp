@@ -14,8 +14,7 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(option("start", &Options::start,
                                                      "initial value of each head's learned logit b")
-                                                  .at_least(-100)
-                                                  .at_most(100)
+                                                  .between(-100, 100)
                                                   .initial_value());
   return t;
 }

@@ -17,8 +17,8 @@ struct Options {
 };
 
 const OptionTable<Options>& table() {
-  static const auto t = option_table<Options>(
-      option("k", &Options::k, "how many keys a query attends to").at_least(1).at_most(1e9).unit("keys"));
+  static const auto t =
+      option_table<Options>(option("k", &Options::k, "how many keys a query attends to").between(1, 1e9).unit("keys"));
   return t;
 }
 

@@ -14,8 +14,7 @@ const OptionTable<Options>& table() {
              "Number of learned keys and values of each head of self attention, in addition to those of the sequence. "
              "Every "
              "query sees them, and they have no position; rotary positions still rotate the query (persistent memory).")
-          .at_least(0)
-          .at_most(1048576)
+          .between(0, 1048576)
           .unit("keys")
           .default_means("0: only the sequence's"));
   return t;

@@ -22,22 +22,19 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("width", &Options::width, "width of the latent vector c, from which keys and values are made")
-          .at_least(0)
-          .at_most(1048576)
+          .between(0, 1048576)
           .unit("features")
           .default_means("0: half of model.width"),
       option("query_width", &Options::query_width,
              "width of a latent vector from which queries are made; it has a norm of its own")
-          .at_least(0)
-          .at_most(1048576)
+          .between(0, 1048576)
           .unit("features")
           .default_means("0: queries are made from x"),
       option("rotary_width", &Options::rotary_width,
              "decoupled rotary positions: the number of features by which queries, and one key that all heads share, "
              "are longer, and which are rotated by the position, in pairs (i, i + width / 2); DeepSeek's weights have "
              "pairs of neighbours, and need their features in another order; in self attention")
-          .at_least(0)
-          .at_most(65536)
+          .between(0, 65536)
           .unit("features")
           .default_means("0: none"),
       option("rotary_base", &Options::rotary_base, "of the decoupled rotary positions, as position.rotary.base")

@@ -14,8 +14,7 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(option("rank", &Options::rank,
                                                      "W = U V with this rank: U is Dq x rank, V is rank x Dk")
-                                                  .at_least(0)
-                                                  .at_most(65536)
+                                                  .between(0, 65536)
                                                   .default_means("0: W is a full matrix"));
   return t;
 }

@@ -22,8 +22,7 @@ const OptionTable<Options>& table() {
       option("by", &Options::by, "each channel of the keys decays by itself, or a head's state as a whole")
           .one_of({"channel", "head"}),
       option("low_rank", &Options::low_rank, "W is the product of two matrices of this rank")
-          .at_least(0)
-          .at_most(65536)
+          .between(0, 65536)
           .unit("features")
           .default_means("0: one matrix"),
       option("temperature", &Options::temperature, "log f is divided by it, so that f is nearer to 1").above(0),

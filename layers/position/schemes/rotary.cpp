@@ -47,8 +47,7 @@ const OptionTable<Options>& table() {
           .above(1)
           .at_most(1e6),
       option("original_length", &Options::original_length, "the length of sequences that the base is meant for")
-          .at_least(0)
-          .at_most(1e9)
+          .between(0, 1e9)
           .unit("tokens")
           .default_means("0: the longest sequence in training / factor"),
       option("evaluation_scaling", &Options::evaluation_scaling,

@@ -16,8 +16,7 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t =
       option_table<Options>(option("clip", &Options::clip, "larger distances count as this distance")
-                                .at_least(0)
-                                .at_most(1048576)
+                                .between(0, 1048576)
                                 .unit("positions")
                                 .default_means("0: the longest sequence in training; longer sequences are refused"),
                             option("values", &Options::values,

@@ -17,8 +17,7 @@ struct Options {
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
       option("buckets", &Options::buckets, "number of values of a head; half of them are for one distance each")
-          .at_least(4)
-          .at_most(65536),
+          .between(4, 65536),
       option("furthest", &Options::furthest, "the distance from which all larger distances share the last value")
           .above(1)
           .at_most(1048576)
