@@ -31,14 +31,12 @@ inline std::vector<Real> draw(std::int64_t n, std::uint64_t seed, const Domain& 
 /// The values of any view, in row-major order.
 inline std::vector<Real> read(const Tensor& x) {
   std::vector<Real> out;
-  for (std::int64_t i = 0; i < x.size(); ++i) {
-    std::int64_t rest = i, at = 0;
-    for (int axis = x.rank() - 1; axis >= 0; --axis) {
-      at += rest % x.shape[axis] * x.stride[axis];
-      rest /= x.shape[axis];
-    }
-    out.push_back(x.data[at]);
-  }
+  out.reserve(static_cast<std::size_t>(x.size()));
+  const auto axes_from = [&](const auto& self, int axis, const Real* from) -> void {
+    if (axis == x.rank()) return out.push_back(*from);
+    for (std::int64_t i = 0; i < x.shape[axis]; ++i) self(self, axis + 1, from + i * x.stride[axis]);
+  };
+  axes_from(axes_from, 0, x.data);
   return out;
 }
 

@@ -2,6 +2,7 @@
 """Sweeps in a real Slurm of two nodes: the same bits as here, whatever happens to nodes, the controller, jobs and those
 who follow them. Prints TAP. Usage: cluster_test.py HEED"""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.dont_write_bytecode = True
@@ -18,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "endurance"))
 import private_slurm  # noqa: E402
 from small_config import SMALL  # noqa: E402
-from sweep import result, require_clean  # noqa: E402
+from sweep import processes, result, require_clean  # noqa: E402
 from tap import Points  # noqa: E402
 
 PATIENCE = 180  # seconds for what must come about
@@ -31,6 +33,9 @@ seeds = {seeds}
 [[sweep.block]]
 grid = {{ "attention.score" = ["additive", "cosine"] }}
 """
+
+
+undisturbed = {}  # results of sweeps, by their configs
 
 
 class Cluster:
@@ -101,12 +106,15 @@ class Cluster:
         except TimeoutError as problem:
             raise AssertionError(f"{problem}\n{last}\n{self.slurm.jobs()}") from None
 
-    def alone(self, config, name):
+    def alone(self, config):
         """What the sweep comes to where nothing disturbs it."""
-        out = self.folder / f"{name}-alone"
-        status, text = self.run(config, out, on=None)
-        assert status == 0, text
-        return result(out)
+        sweep = pathlib.Path(config).read_text()
+        if sweep not in undisturbed:
+            out = self.folder / f"{pathlib.Path(config).stem}-alone"
+            status, text = self.run(config, out, on=None)
+            assert status == 0, text
+            undisturbed[sweep] = result(out)
+        return undisturbed[sweep]
 
     def manifests(self, out):
         return [json.loads(file.read_text()) for file in sorted(out.glob("*/manifest.json"))]
@@ -128,9 +136,46 @@ class Cluster:
         return self.until(far, f"a run makes {step} steps\n{self.slurm.jobs()}\n{self.slurm.logs()}")
 
 
+def halt(out, how):
+    """Halts the workers of a folder's runs (SIGSTOP), or has them continue (SIGCONT)."""
+    for pid, words in processes(out).items():
+        if " worker " in words:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, how)
+
+
+@contextlib.contextmanager
+def halted(out):
+    """Runs that are under way are so at the end of the body, too, and take no processor meanwhile."""
+    halt(out, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        halt(out, signal.SIGCONT)
+
+
+@contextlib.contextmanager
+def slowed(out):
+    """Runs of the folder train for a tenth of the time, since the body waits for a clock and not for them."""
+    done = threading.Event()
+
+    def alternate():
+        while not done.wait(0.1):
+            with halted(out):
+                done.wait(0.9)
+
+    thread = threading.Thread(target=alternate)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
 def as_here(cluster):
     config, out = cluster.config("as-here", 40), cluster.folder / "as-here"
-    expected = cluster.alone(config, "as-here")
+    expected = cluster.alone(config)
     text = cluster.finish(config, out, "slurm.task_minutes=0.000001")
     assert "score = additive" in text, text
     assert result(out) == expected, "other bits than here"
@@ -155,11 +200,11 @@ def packed(cluster):
 LONG = 16000  # steps that take some seconds on a fast machine, so that there is time to disturb them
 
 
-def disturbed(cluster, name, disturb, steps=LONG, *more):
+def disturbed(cluster, name, disturb):
     """A long sweep that `disturb` gets at while it runs, and what it comes to in the end."""
-    config, out = cluster.config(name, steps, seeds=1, keep=steps // 20), cluster.folder / name
-    expected = cluster.alone(config, name)
-    follower = cluster.follow(config, out, "slurm.task_minutes=0.000001", *more)
+    config, out = cluster.config("disturbed", LONG, seeds=1, keep=LONG // 20), cluster.folder / name
+    expected = cluster.alone(config)
+    follower = cluster.follow(config, out, "slurm.task_minutes=0.000001")
     try:
         cluster.under_way(out, 250)
         disturb(config, out, follower)
@@ -220,14 +265,16 @@ def node_failed(cluster):
 
 def controller_restarts(cluster):
     def disturb(config, out, follower):
-        cluster.slurm.save()
-        cluster.slurm.kill_controller()
-        assert follower.poll() is None, cluster.said(out)
-        assert "does not answer" in cluster.status(out), cluster.status(out)
-        cluster.slurm.start_controller()
+        with halted(out):  # it takes seconds
+            cluster.slurm.save()
+            cluster.slurm.kill_controller()
+            assert follower.poll() is None, cluster.said(out)
+            assert "does not answer" in cluster.status(out), cluster.status(out)
+            cluster.slurm.start_controller()
         assert cluster.wait(follower, out) == 0, cluster.said(out)
         assert all(m["starts"] == 1 for m in cluster.manifests(out)), cluster.slurm.logs()
-    disturbed(cluster, "controller-restarts", disturb, 5 * LONG)
+        private_slurm.until(lambda: cluster.slurm.idle_nodes() == 2, 60, "the new controller has both nodes")
+    disturbed(cluster, "controller-restarts", disturb)
 
 
 def out_of_time(cluster):
@@ -236,7 +283,8 @@ def out_of_time(cluster):
     follower = cluster.follow(config, out, "slurm.time=00:01:00", "slurm.task_minutes=0.000001")
     try:
         cluster.under_way(out)
-        text = cluster.until_said(out, "out of time")
+        with slowed(out):
+            text = cluster.until_said(out, "out of time")
         assert "slurm.time" in text, text
         first = {m["run"]: m["step"] for m in cluster.manifests(out)}
         assert any(step > 0 for step in first.values()), first
@@ -279,7 +327,7 @@ def detached(cluster):
 
 def nobody_follows(cluster):
     config, out = cluster.config("nobody", 300), cluster.folder / "nobody"
-    expected = cluster.alone(config, "nobody")
+    expected = cluster.alone(config)
     follower = cluster.follow(config, out, "slurm.task_minutes=0.000001")
     cluster.until(lambda: cluster.jobs_of(out) and cluster.jobs_of(out)[0], "it is submitted")
     os.killpg(follower.pid, signal.SIGKILL)
@@ -295,7 +343,7 @@ def two_followers(cluster):
         assert cluster.wait(follower, out) == 0, cluster.said(out)
     assert len(cluster.jobs_of(out)) == 1, cluster.jobs_of(out)
     assert all(m["starts"] == 1 for m in cluster.manifests(out))
-    assert result(out) == cluster.alone(config, "two")
+    assert result(out) == cluster.alone(config)
 
 
 def settings(cluster):
@@ -334,7 +382,7 @@ def settings(cluster):
 
 def awkward_folders(cluster):
     config = cluster.config("awkward", 20, seeds=1)
-    expected = cluster.alone(config, "awkward")
+    expected = cluster.alone(config)
     for name in ("100%a %% 'b'", "b\\%a c"):
         out = cluster.folder / name
         cluster.finish(config, out, "slurm.task_minutes=0.000001")

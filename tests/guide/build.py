@@ -1,6 +1,8 @@
 """A finished build folder: what it was configured with, and its programs linked again with more in them."""
 
+import concurrent.futures
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -47,6 +49,21 @@ class Build:
 
     def ninja(self, *arguments):
         return run([tool("ninja"), "-C", str(self.folder), *arguments], timeout=None)  # the test has a limit as a whole
+
+    def compile_beside(self, finished, objects):
+        """Compiles object files with ninja's commands, but with the precompiled headers that another build has."""
+        def compile_one(name):
+            words = shlex.split(self.ninja("-t", "commands", "-s", name))
+            own = [word for word in words if re.search(r"^-I.*/libheaders_of_", word)]
+            if not own:  # this compiler's headers are not shared (autograd/meson.build)
+                return self.ninja(name)
+            at = words.index(own[0])
+            there = [f"-I{finished.folder / word.removeprefix('-I')}" for word in own]
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            return run([*words[:at], *there, f"-I{finished.folder / 'autograd'}", *words[at:]], cwd=self.folder)
+
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(compile_one, objects))
 
     def objects(self, pattern):
         """Ninja's names of the object files that match."""

@@ -12,8 +12,12 @@ import tomllib
 from tap import run
 
 short_run = ["train.steps=2", "train.evaluate_batches=1", "sweep.seeds=[0, 1]"]
-# So few steps leave no range for the margin of these configs.
-more_for = {"positions.toml": ["report.margin=1"]}
+more_for = {
+    # So few steps leave no range for the margin of this config.
+    "positions.toml": ["report.margin=1"],
+    # Beam search over its whole test split takes the wide model's time.
+    "configs/papers/scan-transformer.toml": ["model.width=16", "block.ffn_width=16"],
+}
 
 
 def write_digits(folder):

@@ -213,14 +213,18 @@ def with_xor(copy):
     return copy
 
 
-def build_example_variants(place):
+def set_up_with_all(place):
+    """A build of a copy of the sources with everything that the pages add."""
+    return build.setup_like(with_metric(with_xor(with_example_variants(place))), place / "other")
+
+
+def build_example_variants(other):
     """What changes with a file and a word is compiled; everything else is taken from the finished build."""
-    other = build.setup_like(with_xor(with_example_variants(place)), place / "other")
     assert other.objects(r"^xor$"), "Meson did not take the line for xor.cpp"
     names = "|".join(pathlib.Path(block.title).stem for block in example_variants())
     objects = other.objects(rf"layers/liblayers_f(32|64)\.a\.p/.*({names}|(scores|normalizers|positions)_table)\.cpp\.o$")
     assert len(objects) == 12, f"three variants and three tables in two precisions, but these are built: {objects}"
-    other.ninja(*objects)
+    other.compile_beside(build, objects)
     return [other.folder / name for name in objects]
 
 
@@ -237,18 +241,32 @@ METRIC = {
 }
 
 
-def a_metric_is_added_in_two_files(place):
-    """A program with it trains, compares arms by it and names its better side."""
-    copy = place / "metric"
-    shutil.copytree(place / "sources", copy, symlinks=True)
+def with_metric(copy):
+    """Adds the metric to a copy of the sources."""
     for name, (after, addition) in METRIC.items():
         text = (copy / name).read_text()
         assert text.count(after) == 1, f"{name} has not one line that begins so: {after}"
         (copy / name).write_text(text.replace(after, addition + after))
-    other = build.setup_like(copy, place / "with-metric")
-    objects = other.objects(r"libexperiments(_f32)?\.a\.p/.*(metrics_joined_|training_precise_joined_)\w+\.cpp\.o$")
-    assert objects, "no object has the metric"
-    other.ninja(*objects)
+    return copy
+
+
+def object_of(other, source):
+    """The object file of a source of experiments/, which may be compiled as one with others."""
+    within = source.removeprefix("experiments/")
+    for name in other.objects(r"experiments/libexperiments(_f32)?\.a\.p/.*\.cpp\.o$"):
+        joined = re.search(r"(?<=/meson-generated_\.\._)\w+_joined_\d+\.cpp(?=\.o$)", name)
+        if joined and f'{within}"' in (other.folder / "experiments" / joined[0]).read_text():
+            return name
+        if name.endswith(f"/{within.replace('/', '_')}.o"):
+            return name
+    raise AssertionError(f"no object has {source}")
+
+
+def a_metric_is_added_in_two_files(place, other):
+    """A program with it trains, compares arms by it and names its better side."""
+    assert other, "the sources with it are not set up"
+    objects = [object_of(other, source) for source in METRIC]
+    other.compile_beside(build, objects)
     heed = build.link_with("heed", [other.folder / name for name in objects], place / "heed-with-metric")
     config = place / "metric.toml"
     config.write_text("""[model]
@@ -561,15 +579,16 @@ def pages_work(place, heed):
     """Everything that pages show is tried."""
     with points.point("the XOR program uses the engine alone"):
         xor_uses_the_engine_alone()
-    with_score, objects = heed, []
+    with_score, objects, other = heed, [], None
     with points.point("the pages' variants need one new file and one word each, and Meson takes the line for XOR"):
-        objects = build_example_variants(place)
+        other = set_up_with_all(place)
+        objects = build_example_variants(other)
         with_score = build.link_with("heed", of_precision(objects, "f32"), place / "heed")
     for precision, tests in {"f64": "test_layers", "f32": "test_layers_f32"}.items():
         with points.point(f"the pages' variants pass every test that layers have, in {precision}"):
             passes_layer_tests(tests, of_precision(objects, precision), place)
     with points.point("a metric is added in two files"):
-        a_metric_is_added_in_two_files(place)
+        a_metric_is_added_in_two_files(place, other)
     desk = Desk(place / "desk", checkout, build, heed)
     desk_with_score = Desk(place / "with-score", checkout, build, with_score)
     with points.point("each file of the pages has a name of its own, and the runs of the example IDs are made"):

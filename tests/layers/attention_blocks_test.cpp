@@ -80,8 +80,7 @@ struct Blocked {
   // Whether this mask and this position scheme can be combined. If not, the scheme gives the reason.
   bool served(const Mask& mask) const {
     if (!position) return true;
-    if (!serves(*place.info, place.options, {e.heads, e.query_width, e.value_width, e.keys},
-                {.causal = mask.causal, .prefix = mask.prefix}))
+    if (!serves(*place.info, place.options, {e.heads, e.query_width, e.value_width, e.keys}, mask.causal, mask.prefix))
       return false;
     return !mask.causal || mask.prefix > 1 || mask.offset + e.queries <= e.keys;
   }
@@ -137,11 +136,13 @@ const PositionInfo& shaw() { return position_info("shaw"); }
 TEST_CASE("blocks give what the whole gives, with every score, normaliser, relative position and mask",
           "[attention][blocks][contract]") {
   int compared = 0;
+  const std::vector<Place> every_place = places();
+  const Extents e{.heads = 2, .queries = 5, .keys = 5, .query_width = 3, .key_width = 3, .value_width = 2};
+  const std::vector<MaskCase> every_mask = masks(e);
   for_each_attention_in_turns([&](const LayerChoice& choice, const ScoreInfo&, Turns& turns) {
-    for (const Place& place : places()) {
-      const Extents e{.heads = 2, .queries = 5, .keys = 5, .query_width = 3, .key_width = 3, .value_width = 2};
+    for (const Place& place : every_place) {
       Blocked attention(choice, place, e);
-      for (const MaskCase& mask : masks(e)) {
+      for (const MaskCase& mask : every_mask) {
         if (!attention.served(mask()) || !turns()) continue;
         INFO(place.text << ", " << mask.name);
         const auto expected = attention(mask(), -1), found = attention(mask(), 2);

@@ -12,15 +12,28 @@
 
 namespace heed::HEED_REAL {
 
-/// Is there self attention of these sizes with this positional scheme, and with these options?
-inline bool serves(const PositionInfo& scheme, const OptionValues& options, const RelativeSizes& sizes,
-                   const AttentionOptions& attention) {
+/// Is there self attention of these sizes with this positional scheme, and with these options? The exclusions are
+/// evaluated once for each scheme and kind of mask, because tests ask for every score and normaliser.
+inline bool serves(const PositionInfo& scheme, const OptionValues& options, const RelativeSizes& sizes, bool causal,
+                   std::int64_t prefix = AttentionOptions().prefix) {
   if (scheme.wrong_sizes && !scheme.wrong_sizes(sizes, options).empty()) return false;
+  struct Known {
+    const PositionInfo* scheme;
+    OptionValues options;
+    bool causal;
+    std::int64_t prefix;
+    bool serves;
+  };
+  static std::vector<Known> known;
+  for (const Known& k : known)
+    if (k.scheme == &scheme && k.causal == causal && k.prefix == prefix && k.options == options) return k.serves;
   LayerChoice choice;
-  choice.attention = attention;
+  choice.attention.causal = causal;
+  choice.attention.prefix = prefix;
   choice.position.kind = scheme.about.name;
   choice.position_options = options;
-  return !excluded(choice, true);
+  known.push_back({&scheme, options, causal, prefix, !excluded(choice, true)});
+  return known.back().serves;
 }
 
 /// Allowed rounding error of scores that are sums of a few products of values below 1, and of results computed from
@@ -292,12 +305,15 @@ constexpr int one_pair_in = 1, one_case_in = 8;
 /// of the score plus the index of the normaliser, so each score and each normaliser occurs with every remainder of
 /// `place`. With HEED_VARIANTS, only pairs that contain one of its names (tests/wanted.hpp).
 inline void for_each_pair(const std::function<void(const LayerChoice&, const ScoreInfo&, int place)>& use) {
+  std::vector<std::pair<const NormalizerInfo*, std::vector<Setup>>> each_normalizer;
+  for (const NormalizerInfo* normalizer : normalizers())
+    each_normalizer.emplace_back(normalizer, setups(normalizer->about));
   int row = 0;
   for (const ScoreInfo* score : scores())
     for (const Setup& s : setups(score->about)) {
       int place = row++;
-      for (const NormalizerInfo* normalizer : normalizers())
-        for (const Setup& n : setups(normalizer->about)) {
+      for (const auto& [normalizer, its_setups] : each_normalizer)
+        for (const Setup& n : its_setups) {
           INFO("score " << s.text << ", normaliser " << n.text);
           const int here = place++;
           if (wanted(score->about.name) || wanted(normalizer->about.name))

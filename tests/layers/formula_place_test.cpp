@@ -7,7 +7,7 @@ using Catch::Contains;
 
 namespace {
 
-constexpr double rough = 10 * attention_tolerance;
+constexpr double place_tolerance = 10 * attention_tolerance;
 
 } // namespace
 
@@ -44,7 +44,7 @@ TEST_CASE("a mask formula of cross attention hides the pairs of an explicit mask
                                .key_segments = {of_keys.data(), keys}});
   const Tensor z = (*plain)(by_mask, x.on(tape), memory.on(tape),
                             {.lengths = lengths.data(), .allowed = allowed.data(), .allowed_shared = false});
-  CHECK(distance(read(y), read(z)) < rough);
+  CHECK(distance(read(y), read(z)) < place_tolerance);
   CHECK(distance(read(y), read((*plain)(by_mask, x.on(tape), memory.on(tape), {.lengths = lengths.data()}))) > 1e-3);
 }
 

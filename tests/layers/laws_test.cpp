@@ -304,7 +304,7 @@ struct Drawn {
     block = std::min(block, e.queries);
     mask = any_mask(e);
     mask.mask.offset = e.keys - e.queries;
-    if (!serves(*scheme.info, scheme.setup.options, relative_sizes(), {.causal = false})) {
+    if (!serves(*scheme.info, scheme.setup.options, relative_sizes(), false)) {
       mask.mask.causal = true;
       mask.mask.prefix = 0;
     }

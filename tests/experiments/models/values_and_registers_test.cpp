@@ -17,22 +17,22 @@ void copy_common(const TestModel& from, TestModel& to) {
     }
 }
 
-std::vector<std::string> with(std::vector<std::string> assignments, const std::vector<std::string>& more) {
+std::vector<std::string> with_these(std::vector<std::string> assignments, const std::vector<std::string>& more) {
   assignments.insert(assignments.end(), more.begin(), more.end());
   return assignments;
 }
 
-const std::vector<std::string> kinds = {"decoder", "encoder", "encoder_decoder"};
+const std::vector<std::string> transformers = {"decoder", "encoder", "encoder_decoder"};
 
 } // namespace
 
 TEST_CASE("fixed and sparse value residuals are learned ones with these factors", "[model]") {
-  for (const std::string& kind : kinds)
+  for (const std::string& kind : transformers)
     for (const std::string word : {"fixed", "sparse"}) {
       INFO(kind << ", " << word);
       const std::vector<std::string> four = {"model.kind=" + kind, "model.layers=4"};
-      TestModel learned(with(four, {"attention.value_residual=learned"})),
-          same(with(four, {"attention.value_residual=" + word})), none(four);
+      TestModel learned(with_these(four, {"attention.value_residual=learned"})),
+          same(with_these(four, {"attention.value_residual=" + word})), none(four);
       copy_common(learned, same);
       copy_common(learned, none);
       int blocks = 0;
@@ -72,7 +72,7 @@ TEST_CASE("learned factors of value residuals start at one half, and shared bloc
 
 TEST_CASE("a tape that does not record gives the logits of one that does, with value residuals and registers",
           "[model]") {
-  for (const std::string& kind : kinds)
+  for (const std::string& kind : transformers)
     for (const std::string& word : find_option("attention.value_residual")->words)
       for (const std::string& maps : find_option("attention.differential")->words) {
         INFO(kind << ", " << word << ", maps " << maps);
@@ -137,11 +137,11 @@ TEST_CASE("value residuals are refused where they have no effect, or where block
 }
 
 TEST_CASE("registers leave the positions and the number of tokens, and are dropped after the last block", "[model]") {
-  for (const std::string& kind : kinds)
+  for (const std::string& kind : transformers)
     for (const std::string position : {"sinusoidal", "learned", "rotary", "t5"}) {
       INFO(kind << ", " << position);
       const std::vector<std::string> base = {"model.kind=" + kind, "position.kind=" + position};
-      TestModel plain(base), more(with(base, {"model.registers=3"}));
+      TestModel plain(base), more(with_these(base, {"model.registers=3"}));
       copy_common(plain, more);
       const Batch batch = plain.batch({4, 2, 3});
       CHECK(distance(more.logits(batch), plain.logits(batch)) > 1e-3);

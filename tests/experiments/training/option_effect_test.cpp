@@ -109,15 +109,55 @@ const std::vector<std::string> paths = {"data.path",
 // An option with only one word cannot be changed.
 bool has_one_word(const Option& option) { return option.type == OptionType::text && option.words.size() == 1; }
 
-// All results of a run, exact to the last bit: its metrics, its last checkpoint, and the test split's metrics, unless
-// the test split has thousands of sequences (SCAN).
-std::string results(const Config& c) {
-  const History h = train(c);
-  std::string out = text_of(h.metrics) + text_of(h.last());
-  const auto task = make_task(c);
-  const std::int64_t sequences = task->evaluation_sequences(f32::model_info(c.model.kind).format, Split::test);
-  if (sequences > 0 && sequences < 1000) out += text_of({engine(c).evaluate(c, *task, h.last(), Split::test)});
+// A valid configuration and its task.
+struct Runnable {
+  Config config;
+  std::unique_ptr<Task> task;
+};
+
+// The results of a run, exact to the last bit and in the order in which they are made: each record of its metrics, its
+// last checkpoint, and the test split's metrics, unless the test split has thousands of sequences (SCAN).
+using Results = std::vector<std::string>;
+
+// Gives a run's results to `next` until it returns false; the rest of the run is then left out.
+void each_result(const Runnable& run, const std::function<bool(std::string)>& next) {
+  struct Enough {};
+  const auto& [config, task] = run;
+  std::optional<Checkpoint> last;
+  TrainingHooks hooks;
+  hooks.measured = [&](const MetricsRecord& m) {
+    if (!next(text_of({m}))) throw Enough();
+  };
+  hooks.checkpoint = [&](const Checkpoint& c) { last = c; };
+  try {
+    engine(config).train(config, *task, {}, hooks);
+  } catch (const Enough&) {
+    return;
+  }
+  if (!next(text_of(last.value()))) return;
+  const std::int64_t sequences = task->evaluation_sequences(f32::model_info(config.model.kind).format, Split::test);
+  if (sequences > 0 && sequences < 1000) next(text_of({engine(config).evaluate(config, *task, *last, Split::test)}));
+}
+
+Results results(const Runnable& run) {
+  Results out;
+  each_result(run, [&](std::string result) {
+    out.push_back(std::move(result));
+    return true;
+  });
   return out;
+}
+Results results(const Config& c) { return results({c, make_task(c)}); }
+
+// Whether a run has other results than these. It ends at the first difference.
+bool differs(const Runnable& run, const Results& from) {
+  std::size_t same = 0;
+  bool all_same = true;
+  each_result(run, [&](const std::string& result) {
+    all_same = same < from.size() && result == from[same++];
+    return all_same;
+  });
+  return !all_same || same < from.size();
 }
 
 // An option's value in a configuration.
@@ -313,18 +353,19 @@ evaluate_every = 3
 };
 
 // The configuration of the settings, if it is valid.
-std::optional<Config> runnable(const Settings& settings) {
+std::optional<Runnable> runnable(const Settings& settings) {
   try {
     Config c = settings.resolve();
-    engine(c).check(c, *make_task(c));
-    return c;
+    auto task = make_task(c);
+    engine(c).check(c, *task);
+    return Runnable{std::move(c), std::move(task)};
   } catch (const Refused&) {
     return {};
   }
 }
 
 // The results of configurations before an option is changed; many options share such a configuration.
-using Known = std::map<std::vector<std::string>, std::string>;
+using Known = std::map<std::vector<std::string>, Results>;
 
 // Whether the option belongs to a variant that is wanted (tests/wanted.hpp): position.t5.buckets to t5.
 bool of_wanted_variant(const std::string& key) {
@@ -340,29 +381,28 @@ int try_option(const std::string& key, const std::string& base_text, const Bases
   std::vector<std::string> changes = enabling(key, base.resolve());
   for (const std::string& needed : bases.needed_files(key)) changes.push_back(needed);
   base.override_with(changes);
-  const std::optional<Config> before = runnable(base);
-  if (!before || !shows(key, *before)) return 0;
+  const std::optional<Runnable> before = runnable(base);
+  if (!before || !shows(key, before->config)) return 0;
   changes.push_back(base_text);
-  std::string& unchanged = known[changes];
+  Results& unchanged = known[changes];
   if (unchanged.empty()) unchanged = results(*before);
   int tried = 0;
-  std::vector<Value> values = values_near(key, *before);
+  std::vector<Value> values = values_near(key, before->config);
   if (std::count(paths.begin(), paths.end(), key) > 0) {
-    const auto path = std::get<std::string>(value_in(*before, key));
+    const auto path = std::get<std::string>(value_in(before->config, key));
     if (path.empty()) return 0;
     values = {Value(Bases::twin(path))};
   }
   if (key == "data.validation_sets") {
-    const auto sets = std::get<std::vector<std::string>>(value_in(*before, key));
+    const auto sets = std::get<std::vector<std::string>>(value_in(before->config, key));
     values = {Value(std::vector<std::string>{Bases::twin(sets.at(0))})};
   }
   for (const Value& value : values) {
-    const std::optional<Config> after = runnable(base.with({{key, value, {"sweep", 0, 0, 0}}}));
+    const std::optional<Runnable> after = runnable(base.with({{key, value, {"sweep", 0, 0, 0}}}));
     if (!after) continue;
     ++tried;
-    INFO(key << " = " << value_text(value) << " instead of " << value_text(value_in(*before, key)));
-    if (find_option(key)->changes_results) CHECK((results(*after) != unchanged));
-    else CHECK((results(*after) == unchanged));
+    INFO(key << " = " << value_text(value) << " instead of " << value_text(value_in(before->config, key)));
+    CHECK(differs(*after, unchanged) == find_option(key)->changes_results);
   }
   return tried;
 }
@@ -404,25 +444,25 @@ struct Beside {
 
 /// Changes each active option of a configuration that has shown no effect yet, and records the options that change the
 /// run.
-void try_active_options(const Settings& settings, const Config& before, const std::string& chosen,
+void try_active_options(const Settings& settings, const Runnable& before, const std::string& chosen,
                         std::map<std::string, Beside>& found) {
-  std::string unchanged;
-  for (const FlatOption& option : flatten(before)) {
+  Results unchanged;
+  for (const FlatOption& option : flatten(before.config)) {
     if (!option.changes_results || option.key == chosen || option.key == "engine.kernels" ||
         option.key.starts_with("train.start") || option.key.find('[') != std::string::npos)
       continue;
     const Option* known = find_option(option.key);
     if (!known || known->of_tables || no_effect_here.contains(option.key) ||
-        std::ranges::count(paths, option.key) > 0 || !shows(option.key, before))
+        std::ranges::count(paths, option.key) > 0 || !shows(option.key, before.config))
       continue;
     Beside& beside = found[option.key];
     if (beside.acts) continue;
     if (unchanged.empty()) unchanged = results(before);
-    for (const Value& value : values_near(option.key, before)) {
-      const std::optional<Config> after = runnable(settings.with({{option.key, value, {"sweep", 0, 0, 0}}}));
+    for (const Value& value : values_near(option.key, before.config)) {
+      const std::optional<Runnable> after = runnable(settings.with({{option.key, value, {"sweep", 0, 0, 0}}}));
       if (!after) continue;
       ++beside.tried;
-      beside.acts = results(*after) != unchanged;
+      beside.acts = differs(*after, unchanged);
       if (beside.acts) break;
     }
   }
@@ -443,8 +483,8 @@ TEST_CASE("beside each variant of each family, every option that is active chang
         Settings settings = Settings::parse(base, "base.toml");
         std::vector<std::string> changes = {place.key + "=" + variant->name};
         settings.override_with(changes);
-        if (const std::optional<Config> config = runnable(settings))
-          try_active_options(settings, *config, place.key, found);
+        if (const std::optional<Runnable> run = runnable(settings))
+          try_active_options(settings, *run, place.key, found);
       }
       for (const auto& [key, beside] : found)
         if (beside.tried > 0 && !beside.acts)
@@ -461,7 +501,8 @@ TEST_CASE("every option of a formula's parameter changes the run", "[training][o
                                          "attention.parameters.y.start=n",
                                          "attention.parameters.z.per=distance",
                                          "attention.parameters.z.start=(i - j) / 9"};
-  std::set<std::string> tried, found = {results(config(tiny_decoder)), results(config(tiny_decoder, base))};
+  std::set<Results> found = {results(config(tiny_decoder)), results(config(tiny_decoder, base))};
+  std::set<std::string> tried;
   std::size_t runs = 2;
   for (const std::string change : {"x.per=head", "x.start=2", "x.learned=false", "y.size=3", "z.furthest=1"}) {
     INFO(change);
@@ -476,7 +517,7 @@ TEST_CASE("every option of a formula's parameter changes the run", "[training][o
 
 TEST_CASE("every option of a block changes the run when one block has another value", "[training][options]") {
   // The first block: the last block's output at early positions may have no effect, if no target is there.
-  const std::string plain = results(config(tiny_decoder));
+  const Results plain = results(config(tiny_decoder));
   int tried = 0;
   for (const std::string& key : all_keys()) {
     const auto in_override = [](const std::string& k) { return k.starts_with("block.") ? k.substr(6) : k; };
@@ -486,7 +527,7 @@ TEST_CASE("every option of a block changes the run when one block has another va
     std::vector<std::string> of_run;                       // settings that the whole run must have
     if (key.starts_with("position.")) of_run.push_back("position.kind=none");
     if (key == "position.shared") of_run.push_back("model.layers=3"); // two blocks share
-    std::string base = plain;
+    Results base = plain;
     for (const std::string& a : enabling(key, config(tiny_decoder, of_run))) {
       const auto equals = a.find('=');
       const std::string on = a.substr(0, equals);
