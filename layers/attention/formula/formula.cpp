@@ -19,7 +19,7 @@ constexpr std::size_t longest_text = 4096, most_nodes = 1024;
 constexpr int deepest = 100;
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 
 std::string listed(std::vector<std::string_view> words) {
   std::sort(words.begin(), words.end());
@@ -73,7 +73,7 @@ private:
   // The word at the current place: letters, digits and _. Empty if there is none. The reader does not advance.
   std::string_view word() const {
     std::size_t end = at_;
-    while (end < text_.size() && (is_letter(text_[end]) || (end > at_ && is_digit(text_[end])))) ++end;
+    while (end < text_.size() && (is_letter(text_[end]) || (end > at_ && is_decimal(text_[end])))) ++end;
     return text_.substr(at_, end - at_);
   }
   bool takes_word(std::string_view w) { return word() == w && takes(w); }
@@ -83,7 +83,7 @@ private:
       if (text_.substr(at_).starts_with(sign)) return fmt::format("'{}' is written '{}' here", sign, mend);
     if (here() == '=') return "'=' is written '==' here";
     if (here() == ')' || here() == ']') return fmt::format("there is a '{}' too many", here());
-    if (is_letter(here()) || is_digit(here()) || here() == '(')
+    if (is_letter(here()) || is_decimal(here()) || here() == '(')
       return "an operator is missing: a product is written with *";
     return fmt::format("'{}' is not allowed here", shown_character());
   }
@@ -245,7 +245,7 @@ private:
       closing(')', begin);
       return inner;
     }
-    if (is_digit(here()) || (here() == '.' && is_digit(here(1)))) return literal();
+    if (is_decimal(here()) || (here() == '.' && is_decimal(here(1)))) return literal();
     if (here() == '!') fail(at_, "'!' is written 'not' here");
     if (!is_letter(here()))
       fail(at_, at_end() ? "a value is missing at the end"
@@ -417,7 +417,7 @@ ReadFormula read_formula(std::string_view text, FormulaKind kind, std::span<cons
 
 bool is_parameter_name(std::string_view name) {
   if (name.empty() || !is_letter(name[0]) || name[0] == '_' ||
-      !std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); }))
+      !std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_decimal(c); }))
     return false;
   return std::none_of(functions.begin(), functions.end(), [&](const Function& f) { return f.name == name; }) &&
          std::none_of(names.begin(), names.end(), [&](const Name& n) { return n.word == name; }) && name != "and" &&
