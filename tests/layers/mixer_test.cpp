@@ -1,4 +1,5 @@
 // Recurrent mixers: the layer compared with plain loops, and what they promise: decoding, causality, bits, segments.
+#include "autograd/kernels/packed_product.hpp"
 #include "autograd/thread_pool.hpp"
 #include "layers/attention/heads.hpp"
 #include "tests/layers/mixer_support.hpp"
@@ -83,6 +84,11 @@ double worst_difference(const std::vector<Real>& a, const std::vector<Real>& b) 
   return worst;
 }
 
+// BLAS, in portable builds, sums a row of a product differently beside other rows.
+bool same(const std::vector<Real>& a, const std::vector<Real>& b) {
+  return own_product ? a == b : worst_difference(a, b) < tolerance;
+}
+
 std::vector<Real> part(const std::vector<Real>& of, std::int64_t begin, std::int64_t n) {
   return {of.begin() + begin * width, of.begin() + (begin + n) * width};
 }
@@ -162,7 +168,7 @@ TEST_CASE("a chosen sequence of a recurrence's state goes on as that sequence", 
     const std::vector<Real> got = read(made.mixer->step(pass, order, {}, past)), whole = made.run(x);
     INFO(kind);
     CHECK(worst_difference(part(got, 0, 3), part(whole, 9 + 6, 3)) < tolerance);
-    CHECK(part(got, 0, 3) == part(got, 3, 3));
+    CHECK(same(part(got, 0, 3), part(got, 3, 3)));
     CHECK(worst_difference(part(got, 6, 3), part(whole, 6, 3)) < tolerance);
   }
 }
@@ -182,7 +188,7 @@ TEST_CASE("a recurrence sees no later token, no other sequence and no earlier se
       CHECK(part(after, token, 1) != part(before, token, 1));
     }
     Operand alone({1, 40, width}, {x.values.begin() + 40 * width, x.values.end()});
-    CHECK(made.run(alone) == part(before, 40, 40));
+    CHECK(same(made.run(alone), part(before, 40, 40)));
     {
       const CutEverything cut(5);
       CHECK(made.run(x) == before);
