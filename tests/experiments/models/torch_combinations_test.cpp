@@ -1,5 +1,5 @@
-// Decoders with randomly drawn options: five training steps equal an independent implementation in PyTorch
-// (tests/fixtures/combinations.py), in double precision.
+// Decoders with randomly drawn options, and with randomly drawn sequence mixers: five training steps equal an independent
+// implementation in PyTorch (tests/fixtures/combinations.py, mixer_stacks.py), in double precision.
 #define HEED_REAL f64
 #include "tests/experiments/models/model_support.hpp"
 #include "tests/fixtures/fixture.hpp"
@@ -27,13 +27,15 @@ std::vector<Real> values_of(const Weights& weights, const std::string& name) {
   return {weights.parameters.values() + e.offset, weights.parameters.values() + e.offset + e.shape.size()};
 }
 
-Batch batch_of_combinations(const TaskSizes& sizes) {
+// The last of three sequences is shorter than the others.
+Batch batch_of(const TaskSizes& sizes, std::int32_t last) {
   Batch batch;
   batch.reset(3, sizes.length, TaskFormat::language_model);
-  batch.lengths = {7, 7, 5};
+  const auto length = static_cast<std::int32_t>(sizes.length);
+  batch.lengths = {length, length, last};
   for (std::int32_t sequence = 0; sequence < 3; ++sequence)
-    for (std::int32_t t = 0; t < 7; ++t) {
-      const auto at = static_cast<std::size_t>(sequence * 7 + t);
+    for (std::int32_t t = 0; t < length; ++t) {
+      const auto at = static_cast<std::size_t>(sequence * length + t);
       batch.tokens[at] = (3 * sequence + 5 * t + t * t) % 7;
       batch.targets[at] = t < batch.lengths[static_cast<std::size_t>(sequence)] ? (2 * sequence + 3 * t * t + 1) % 7
                                                                                 : ignored;
@@ -41,21 +43,20 @@ Batch batch_of_combinations(const TaskSizes& sizes) {
   return batch;
 }
 
-} // namespace
-
-TEST_CASE("60 random combinations of options train as PyTorch's implementation of their formulas does", "[torch]") {
-  const boost::json::value file = boost::json::parse(fixture_text("combinations"));
+// `text`: the configuration, to which a case adds its options and overrides.
+void check_cases(const char* fixture, std::size_t count, const std::string& text, const TaskSizes& sizes,
+                 const Batch& batch) {
+  const boost::json::value file = boost::json::parse(fixture_text(fixture));
   const boost::json::array& cases = file.as_array();
-  REQUIRE(cases.size() == 60);
+  REQUIRE(cases.size() == count);
   constexpr double tolerance = 1e-10;
-  const TaskSizes sizes{7, 7, 7};
-  const Batch batch = batch_of_combinations(sizes);
   for (const boost::json::value& each : cases) {
     std::vector<std::string> assignments;
     for (const boost::json::value& option : each.at("options").as_array()) assignments.emplace_back(option.as_string());
-    INFO(listed(assignments));
-    const Config config = test::config("[model]\nlayers = 2\nwidth = 8\nheads = 2\n[block]\nffn_width = 6\n",
-                                       assignments);
+    const boost::json::value* const overrides = each.as_object().if_contains("overrides");
+    const std::string more = overrides ? std::string(overrides->as_string()) : "";
+    INFO(listed(assignments) << "\n" << more);
+    const Config config = test::config(text + more, assignments);
     Weights weights;
     const auto model = model_info("decoder").make(weights.scope(), config, sizes);
     const boost::json::object& parameters = each.at("parameters").as_object();
@@ -91,4 +92,18 @@ TEST_CASE("60 random combinations of options train as PyTorch's implementation o
       CHECK(std::abs(sum - parameter.at("sum").as_double()) < tolerance);
     }
   }
+}
+
+} // namespace
+
+TEST_CASE("60 random combinations of options train as PyTorch's implementation of their formulas does", "[torch]") {
+  const TaskSizes sizes{7, 7, 7};
+  check_cases("combinations", 60, "[model]\nlayers = 2\nwidth = 8\nheads = 2\n[block]\nffn_width = 6\n", sizes,
+              batch_of(sizes, 5));
+}
+
+TEST_CASE("30 random stacks of sequence mixers train as PyTorch's implementation of their formulas does", "[torch]") {
+  const TaskSizes sizes{7, 21, 7};
+  check_cases("mixer_stacks", 30, "[model]\nlayers = 3\nwidth = 8\nheads = 2\n[block]\nffn_width = 6\n", sizes,
+              batch_of(sizes, 17));
 }
