@@ -22,6 +22,7 @@ std::vector<Config> configurations() {
   return {config(tiny_decoder, with({})),
           config(tiny_decoder, with({"precision=float64", "attention.score=additive", "train.optimizer=sgd",
                                      "train.sgd.momentum=0.9"})),
+          config(tiny_decoder + "[[block.override]]\nlayers = [0]\nmixer.kind = \"mamba2\"\n", with({})),
           config(tiny_encoder, with({"attention.score=cosine", "attention.cosine.learned=true"})),
           // Steps with different sequences, some with fewer sequences than shards; and estimates from random batches.
           config(tiny("kind = \"scan\"", "kind = \"encoder_decoder\"",
@@ -60,7 +61,8 @@ TEST_CASE("a run's bits do not depend on how threads share its operations", "[tr
   for (const char* option : {"attention.normalizer=sparsemax", "position.kind=rotary", "position.kind=t5",
                              "position.kind=shaw", "position.kind=skewed", "block.norm_kind=rms",
                              "block.activation=swiglu", "train.optimizer=muon", "attention.score_mod=s - abs(i - j)",
-                             "attention.key_value_heads=1", "attention.score=linear", "attention.score=additive"})
+                             "attention.key_value_heads=1", "attention.score=linear", "attention.score=additive",
+                             "mixer.kind=gla", "mixer.kind=mamba2", "mixer.kind=linear_attention"})
     all.push_back(config(tiny_decoder, {option, "train.inspect=all"}));
   for (const char* normalizer : {"softmax_sink", "entmax15"})
     all.push_back(config(tiny_decoder,
