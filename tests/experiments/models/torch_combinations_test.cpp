@@ -1,5 +1,5 @@
-// Decoders with randomly drawn options, and with randomly drawn sequence mixers: five training steps equal an independent
-// implementation in PyTorch (tests/fixtures/combinations.py, mixer_stacks.py), in double precision.
+// Decoders with randomly drawn options, and with randomly drawn sequence mixers: five training steps equal an
+// independent implementation in PyTorch (tests/fixtures/combinations.py, mixer_stacks.py), in double precision.
 #define HEED_REAL f64
 #include "tests/experiments/models/model_support.hpp"
 #include "tests/fixtures/fixture.hpp"

@@ -58,11 +58,11 @@ TEST_CASE("a run's bits do not depend on how threads share its operations", "[tr
     all.push_back(config("seed = 1\n[task]\n" + task + "[train]\nsteps = 3\nbatch = 7\n",
                          {"model.kind=recurrent", "model.width=16", fmt::format("recurrent.cell={}", cell),
                           "train.optimizer=adam", "train.label_smoothing=0.1"}));
-  for (const char* option : {"attention.normalizer=sparsemax", "position.kind=rotary", "position.kind=t5",
-                             "position.kind=shaw", "position.kind=skewed", "block.norm_kind=rms",
-                             "block.activation=swiglu", "train.optimizer=muon", "attention.score_mod=s - abs(i - j)",
-                             "attention.key_value_heads=1", "attention.score=linear", "attention.score=additive",
-                             "mixer.kind=gla", "mixer.kind=mamba2", "mixer.kind=linear_attention"})
+  for (const char* option :
+       {"attention.normalizer=sparsemax", "position.kind=rotary", "position.kind=t5", "position.kind=shaw",
+        "position.kind=skewed", "block.norm_kind=rms", "block.activation=swiglu", "train.optimizer=muon",
+        "attention.score_mod=s - abs(i - j)", "attention.key_value_heads=1", "attention.score=linear",
+        "attention.score=additive", "mixer.kind=gla", "mixer.kind=mamba2", "mixer.kind=linear_attention"})
     all.push_back(config(tiny_decoder, {option, "train.inspect=all"}));
   for (const char* normalizer : {"softmax_sink", "entmax15"})
     all.push_back(config(tiny_decoder,
