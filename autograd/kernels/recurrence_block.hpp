@@ -141,10 +141,7 @@ public:
   }
 
   const RecurrenceSizes& sizes() const { return sizes_; }
-  const PackedRows& values() const { return values_; }
   const Real* pairs() const { return pairs_; }
-  const Real* queries() const { return q_; }
-  const Real* keys() const { return k_; }
   const Real* decayed_queries() const { return q_decayed_; }
   const Real* decayed_keys() const { return k_decayed_; }
   std::int64_t row() const { return row_; } ///< the distance of copied rows

@@ -12,5 +12,6 @@ from suites import (attention, data, evaluate, generate, instructions, kernels, 
 
 SUITES = {"kernels": kernels.measure, "steps": steps.measure, "threads": threads.measure, "evaluate": evaluate.measure,
           "generate": generate.measure, "recurrent": recurrent.measure, "attention": attention.measure,
-          "streaming": streaming.measure, "mixers": mixers.measure, "operator": operator.measure, "sweep": sweep.measure, "processes": processes.measure,
+          "streaming": streaming.measure, "mixers": mixers.measure, "operator": operator.measure,
+          "sweep": sweep.measure, "processes": processes.measure,
           "instructions": instructions.measure, "scale": scale.measure, "sweeps": sweeps.measure, "data": data.measure}

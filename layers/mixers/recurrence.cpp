@@ -106,9 +106,15 @@ Refusal wrong_recurrence(const LayerChoice& choice, const MixerSizes& sizes, con
   return {};
 }
 
-std::unique_ptr<Mixer> make_recurrence(const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes,
-                                       const InitRule& output_init) {
-  return std::make_unique<RecurrentMixer>(scope, choice, sizes, output_init);
+MixerInfo recurrence_kind(Variant about) {
+  about.presets.emplace_back("position.kind", Value(std::string("none")));
+  about.disables = {"attention"};
+  return {.about = std::move(about),
+          .make = [](const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes,
+                     const InitRule& output_init) -> std::unique_ptr<Mixer> {
+            return std::make_unique<RecurrentMixer>(scope, choice, sizes, output_init);
+          },
+          .refusal_of = wrong_recurrence};
 }
 
 /// S [B, heads, K, V], and the last inputs of the convolution, [B, taps - 1, channels].

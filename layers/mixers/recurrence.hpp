@@ -10,8 +10,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
 namespace heed::HEED_REAL {
 
@@ -28,11 +26,8 @@ RecurrenceWidths recurrence_widths(const MixerOptions& options, const MixerSizes
 /// Why there is no recurrence with these choices and sizes.
 Refusal wrong_recurrence(const LayerChoice& choice, const MixerSizes& sizes, const ValuesByName& others);
 
-/// For the records of kinds of recurrence, which only choose options: `make`, and the options that recurrences do not
-/// have.
-std::unique_ptr<Mixer> make_recurrence(const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes,
-                                       const InitRule& output_init);
-inline std::vector<std::string> recurrences_disable() { return {"attention"}; }
+/// The record of a kind of recurrence, which only sets defaults: `about` with what all kinds share.
+MixerInfo recurrence_kind(Variant about);
 
 /// For each head, a state S [K, V] is carried from token to token (autograd/linear_recurrence.hpp):
 ///   S_t = Diag(exp(g_t)) S_(t-1) + k_t v_t^T     o_t = S_t^T q_t
