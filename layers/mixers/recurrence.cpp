@@ -4,6 +4,7 @@
 #include "autograd/linear_recurrence.hpp"
 #include "layers/attention/heads.hpp"
 #include "layers/position/position.hpp"
+#include "layers/quotient.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -43,14 +44,6 @@ Tensor of_length_one(const Tensor& x) {
 Tensor complement(const Tensor& log_decay) {
   const Tensor t = tanh(scale(log_decay, Real(0.5)));
   return div(scale(t, -2), scale(t, -1, 1));
-}
-
-// x / y with y [..., 1]; 0 where y is 0.
-Tensor divided(const Tensor& x, const Tensor& y) {
-  const Tensor dense = contiguous(y), safe = y.tape->zeros(dense.shape);
-  for (std::int64_t i = 0; i < dense.size(); ++i)
-    if (dense.data[i] == 0) safe.data[i] = 1;
-  return div(x, add(dense, safe));
 }
 
 } // namespace
@@ -219,7 +212,7 @@ Tensor RecurrentMixer::features_of_heads(Pass& pass, const Tensor& x, const Feat
                                          Rotated of) const {
   Tensor y = feature ? (*feature)(pass, x) : x;
   if (options_.query_key_norm == "l2") y = of_length_one(y);
-  else if (options_.query_key_norm == "sum") y = divided(y, sum(y, -1, true));
+  else if (options_.query_key_norm == "sum") y = quotient(y, sum(y, -1, true));
   return rotation_ ? rotation_->rotate(pass, y, first, of) : y;
 }
 
@@ -259,7 +252,7 @@ Tensor RecurrentMixer::summands(const Inputs& inputs, const Tensor& values) cons
 Tensor RecurrentMixer::quotients(const Tensor& sums) const {
   if (options_.normalizer == "none") return sums;
   const std::int64_t width = sums.shape[3] - 1;
-  return divided(slice(sums, 3, 0, width), slice(sums, 3, width, 1));
+  return quotient(slice(sums, 3, 0, width), slice(sums, 3, width, 1));
 }
 
 Tensor RecurrentMixer::sums(Pass& pass, const Inputs& inputs, const Tensor& values, const Mask& mask) const {

@@ -1,5 +1,6 @@
 #include "autograd/normalize.hpp"
 #include "layers/attention/algorithm.hpp"
+#include "layers/quotient.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -50,11 +51,7 @@ Parts parts_of(const AttentionProblem& x, std::int64_t first_key) {
 // Sums [B H, Tq, Dv + 1] to results [B, H, Tq, Dv]. A query that sees no key, or whose features are 0, gets 0.
 Tensor divided_by_weights(const Tensor& sums, std::int64_t sequences) {
   const std::int64_t width = sums.shape[2] - 1;
-  const Tensor total = slice(sums, 2, width, 1), safe = filled(*sums.tape, {sums.shape[0], sums.shape[1], 1}, 0);
-  const Tensor dense = contiguous(total);
-  for (std::int64_t i = 0; i < dense.size(); ++i)
-    if (dense.data[i] == 0) safe.data[i] = 1;
-  const Tensor y = div(slice(sums, 2, 0, width), add(dense, safe));
+  const Tensor y = quotient(slice(sums, 2, 0, width), slice(sums, 2, width, 1));
   return reshape(y, {sequences, sums.shape[0] / sequences, sums.shape[1], width});
 }
 
