@@ -102,7 +102,7 @@ Refusal wrong_recurrence(const LayerChoice& choice, const MixerSizes& sizes, con
 MixerInfo recurrence_kind(Variant about) {
   about.presets.emplace_back("position.kind", Value(std::string("none")));
   about.disables = {"attention"};
-  return {.about = std::move(about),
+  return {.about = about,
           .make = [](const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes,
                      const InitRule& output_init) -> std::unique_ptr<Mixer> {
             return std::make_unique<RecurrentMixer>(scope, choice, sizes, output_init);
