@@ -16,6 +16,7 @@ struct LinearRecurrenceOperands {
   /// [1, H, 1, 1] without a gradient: the same at every token. Absent: the state does not decay.
   Tensor log_decay{};
   Tensor state{}; ///< [B, H, K, V]: the state before the first token; absent: zeros
+  Tensor write{}; ///< w [B, H, T, 1], the strength of the write: k is w k in what follows; absent: 1
 };
 
 /// Where sequences begin and end.
@@ -43,9 +44,10 @@ struct LinearRecurrenceResult {
 /// and n, its last,
 ///   o_i = S^T (exp(G_i) q_i) + sum over j <= i of (sum over channels of q_i k_j exp(G_i - G_j)) v_j
 ///   S'  = Diag(exp(G_n)) S + sum over j of (exp(G_n - G_j) k_j) v_j^T
-/// No exponent is positive, so nothing overflows. The backward pass stores the state once for 64 tokens. Results have
-/// the same bits for any number of threads, and for a sequence alone or in a batch; a segment has the bits of a
-/// sequence.
+/// With decays by channel, exp(G_i - G_j) is a quotient while neither is below 2^-40, and beyond, a product of the
+/// decays between. No exponent is positive, so nothing overflows. The backward pass stores the state once for 64
+/// tokens. Results have the same bits for any number of threads, and for a sequence alone or in a batch; a segment has
+/// the bits of a sequence.
 /// @param wants_state  is the last state returned?
 LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operands, const RecurrenceBounds& bounds = {},
                                          bool wants_state = false);

@@ -232,7 +232,7 @@ const OptionTable<MixerOptions>& mixer_option_table() {
              "(complement).")
           .one_of({"projected", "complement"}).unless("mixer.decay", {"none"}).unless("mixer.kind", {"attention"}),
       option("write", &O::write,
-             "Values are written to the state as they are (same), or times the token's step (step).")
+             "A token is written to the state with weight 1 (same), or with its step as weight (step).")
           .one_of({"same", "step"}).only_if("mixer.decay", {"softplus"}).unless("mixer.kind", {"attention"}),
       option("normalizer", &O::normalizer,
              "Results are divided by the sum of the weights of all values, q . (sum of keys), as attention's "

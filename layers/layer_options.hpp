@@ -101,7 +101,7 @@ struct MixerOptions {
   WordOrNumber scale{"sqrt", 0};       ///< sqrt | none | a number: factor of the queries
   std::string decay = "none";          ///< a form of decay
   std::string keys = "projected";      ///< projected | complement: of the decay, 1 - exp(g)
-  std::string write = "same";          ///< same | step: factor of the values
+  std::string write = "same";          ///< same | step: the weight of what a token writes
   std::string normalizer = "none";     ///< none | sum: what the results are divided by
   bool skip = false;                   ///< is the token's own value added, times a learned number of the head?
   std::string output_norm = "none";    ///< none | rms_head | rms: of the results

@@ -27,34 +27,35 @@ struct RecurrenceSizes {
   std::int64_t state_size() const { return key_width * padded_values(); }
 };
 
-/// The block's rows in the operands. Those of log_decay have one value with StateDecay::head.
+/// The block's rows in the operands. Those of log_decay have one value with StateDecay::head; those of write have one.
 struct BlockRows {
-  Scattered q, k, v, log_decay;
+  Scattered q, k, v, log_decay, write;
   std::int64_t tokens;
 };
 
-/// In arrays [K, block_tokens], tokens beyond the block's are zero. With StateDecay::channel, rows of queries and keys
-/// are copied, too, as [tokens, whole vectors].
+/// In arrays [K, block_tokens], tokens beyond the block's are zero. Keys are multiplied by `write`, if there is one.
+///
+/// With StateDecay::channel, the weight of query i and key j is (q_i e_i) . (k_j / e_j), where e_t is the decay from
+/// the block's start to token t: a matrix product. This serves the first tokens, while no channel has decayed below
+/// 2^-40. Beyond, a query decays by one step at each token on the way to the key, so that there is no quotient. What a
+/// token gets depends on no later token.
 class RecurrenceBlock {
 public:
   RecurrenceBlock(Tape::Scratch& scratch, const RecurrenceSizes& sizes)
       : sizes_(sizes), row_(whole_vectors(sizes.key_width)) {
     const std::int64_t columns = sizes.key_width * block_tokens, rows = block_tokens * row_;
-    q_ = scratch.take<Real>(columns);
-    k_ = scratch.take<Real>(columns);
+    for (Real** of : {&q_, &k_, &q_decayed_, &k_decayed_}) *of = scratch.take<Real>(columns);
     value_scratch_ = scratch.take<Real>(block_tokens * sizes.padded_values());
     pairs_ = scratch.take<Real>(block_tokens * block_tokens);
     if (sizes.decay == StateDecay::none) {
       q_decayed_ = q_;
       k_decayed_ = k_;
-      return;
     }
-    q_decayed_ = scratch.take<Real>(columns);
-    k_decayed_ = scratch.take<Real>(columns);
-    if (sizes.decay == StateDecay::head) return;
-    for (Real** of : {&q_rows_, &k_rows_, &steps_, &from_start_, &to_end_, &row_scratch_})
+    for (Real** of : {&q_scratch_, &k_scratch_}) *of = scratch.take<Real>(rows);
+    if (sizes.decay == StateDecay::head) pair_decays_ = scratch.take<Real>(block_tokens * block_tokens);
+    if (sizes.decay != StateDecay::channel) return;
+    for (Real** of : {&steps_, &from_start_, &raise_, &to_end_, &q_decayed_rows_, &k_raised_rows_, &row_scratch_})
       *of = scratch.take<Real>(rows);
-    whole_ = scratch.take<Real>(row_);
   }
 
   std::int64_t tokens() const { return rows_.tokens; }
@@ -63,8 +64,9 @@ public:
   void read_writes(const BlockRows& rows) {
     rows_ = rows;
     values_ = pack_rows(rows.v, rows.tokens, sizes_.value_width, value_scratch_);
+    read_keys();
     if (sizes_.decay == StateDecay::channel) return read_channels();
-    pack_columns(rows.k, rows.tokens, sizes_.key_width, 1, k_, block_tokens);
+    pack_columns({key_rows_.p, key_rows_.row, 1}, rows.tokens, sizes_.key_width, 1, k_, block_tokens);
     if (sizes_.decay == StateDecay::none) return;
     double sum = 0;
     double sums[block_tokens];
@@ -84,12 +86,22 @@ public:
   /// Reads the queries and computes the weights of all pairs of tokens. After read_writes.
   void read_queries() {
     const std::int64_t n = rows_.tokens, width = sizes_.key_width;
-    if (sizes_.decay == StateDecay::channel) return pair_channels();
-    pack_columns(rows_.q, n, width, 1, q_, block_tokens);
-    small_product({q_, 1, block_tokens}, k_, block_tokens, pairs_, block_tokens, n, block_tokens, width, false);
+    query_rows_ = pack_rows(rows_.q, n, width, q_scratch_);
+    if (sizes_.decay == StateDecay::channel) {
+      pair_channels();
+    } else {
+      pack_columns({query_rows_.p, query_rows_.row, 1}, n, width, 1, q_, block_tokens);
+      small_product({q_, 1, block_tokens}, k_, block_tokens, pairs_, block_tokens, n, block_tokens, width, false);
+    }
     if (sizes_.decay == StateDecay::head) {
       exponentials(head_sums_, head_from_start_, block_tokens);
       scale_tokens(q_, head_from_start_, q_decayed_);
+      for (std::int64_t i = 0; i < n; ++i) {
+        Real* const decays = pair_decays_ + i * block_tokens;
+        for (std::int64_t j = 0; j < block_tokens; ++j)
+          decays[j] = j <= i ? head_sums_[i] - head_sums_[j] : Real{0}; // before exp: later tokens would overflow
+        exponentials(decays, decays, block_tokens);
+      }
     }
     weigh(pairs_);
   }
@@ -121,21 +133,19 @@ public:
 
   /// The decay of channel d over the whole block.
   Real whole(std::int64_t d) const {
-    return sizes_.decay == StateDecay::none ? 1 : sizes_.decay == StateDecay::head ? whole_of_head_ : whole_[d];
+    return sizes_.decay == StateDecay::none   ? 1
+           : sizes_.decay == StateDecay::head ? whole_of_head_
+                                              : from_start_[(rows_.tokens - 1) * row_ + d];
   }
 
-  /// Multiplies the gradient of the weights by their decays, for the products that follow, and clears pairs that are
-  /// not seen. Not with StateDecay::channel, where decays differ by channel: only clears.
+  /// Multiplies the weights of pairs, or their gradients, by the decays of a head, and clears pairs that are not seen.
   void weigh(Real* pairs) const {
-    alignas(64) Real decays[block_tokens];
     for (std::int64_t i = 0; i < rows_.tokens; ++i) {
       Real* const row = pairs + i * block_tokens;
-      if (sizes_.decay == StateDecay::head) {
-        for (std::int64_t j = 0; j < block_tokens; ++j)
-          decays[j] = j <= i ? head_sums_[i] - head_sums_[j] : Real{0}; // before exp: later tokens would overflow
-        exponentials(decays, decays, block_tokens);
-        map(block_tokens, [&](std::int64_t j, int n) { store(row + j, load(row + j, n) * load(decays + j, n), n); });
-      }
+      if (sizes_.decay == StateDecay::head)
+        map(block_tokens, [&](std::int64_t j, int n) {
+          store(row + j, load(row + j, n) * load(pair_decays_ + i * block_tokens + j, n), n);
+        });
       std::fill(row + i + 1, row + block_tokens, Real{0});
     }
   }
@@ -144,35 +154,44 @@ public:
   const Real* pairs() const { return pairs_; }
   const Real* decayed_queries() const { return q_decayed_; }
   const Real* decayed_keys() const { return k_decayed_; }
-  std::int64_t row() const { return row_; } ///< the distance of copied rows
+  std::int64_t row() const { return row_; } ///< the distance of rows that are not in the operands
   const BlockRows& rows() const { return rows_; }
+  const PackedRows& query_rows() const { return query_rows_; }
+  const PackedRows& key_rows() const { return key_rows_; } ///< times `write`
 
-  /// The decay from the block's start to token t, and from token t to the block's end, of each channel.
-  Real from_start(std::int64_t t, std::int64_t d) const {
-    return sizes_.decay == StateDecay::none   ? 1
-           : sizes_.decay == StateDecay::head ? head_from_start_[t]
-                                              : from_start_[t * row_ + d];
-  }
-  Real to_end(std::int64_t t, std::int64_t d) const {
-    return sizes_.decay == StateDecay::none   ? 1
-           : sizes_.decay == StateDecay::head ? head_to_end_[t]
-                                              : to_end_[t * row_ + d];
-  }
+  /// Multiplies rows [tokens, row()] by the decay from the block's start to each token, or from each token to its end.
+  void decay_from_start(Real* rows) const { decay_rows(rows, head_from_start_, from_start_); }
+  void decay_to_end(Real* rows) const { decay_rows(rows, head_to_end_, to_end_); }
 
-  /// With StateDecay::channel: adds the gradients through the pairs to rows [tokens, row()] of queries and keys.
+  /// Adds the gradients through the pairs to rows [tokens, row()] of queries and keys.
   void add_pair_gradients(const Real* grad_pairs, Real* dq, Real* dk) const {
-    for (std::int64_t i = 0; i < rows_.tokens; ++i) {
+    const std::int64_t n = rows_.tokens;
+    if (sizes_.decay != StateDecay::channel) {
+      small_product({grad_pairs, block_tokens, 1}, key_rows_.p, key_rows_.row, dq, row_, n, row_, n, true);
+      small_product({grad_pairs, 1, block_tokens}, query_rows_.p, query_rows_.row, dk, row_, n, row_, n, true);
+      return;
+    }
+    const auto add_product = [&](const Scattered& pairs, const Real* right, const Real* factors, Real* to) {
+      small_product(pairs, right, row_, row_scratch_, row_, raised_, row_, raised_, false);
+      map(raised_ * row_, [&](std::int64_t c, int m) {
+        store(to + c, fused(load(row_scratch_ + c, m), load(factors + c, m), load(to + c, m), m), m);
+      });
+    };
+    add_product({grad_pairs, block_tokens, 1}, k_raised_rows_, from_start_, dq);
+    add_product({grad_pairs, 1, block_tokens}, q_decayed_rows_, raise_, dk);
+    for (std::int64_t i = raised_; i < n; ++i) {
       Real* const decay = row_scratch_;
       std::fill_n(decay, row_, Real{1});
       for (std::int64_t j = i; j >= 0; --j) {
         const Simd d(grad_pairs[i * block_tokens + j]);
-        const Real *q = q_rows_ + i * row_, *k = k_rows_ + j * row_, *step = steps_ + j * row_;
+        const Real *q = query_rows_.p + i * query_rows_.row, *k = key_rows_.p + j * key_rows_.row,
+                   *step = steps_ + j * row_;
         Real *to_q = dq + i * row_, *to_k = dk + j * row_;
-        map(row_, [&](std::int64_t c, int n) {
-          const Simd e = load(decay + c, n), weighted = d * e;
-          store(to_q + c, fused(weighted, load(k + c, n), load(to_q + c, n), n), n);
-          store(to_k + c, fused(weighted, load(q + c, n), load(to_k + c, n), n), n);
-          store(decay + c, e * load(step + c, n), n);
+        map(row_, [&](std::int64_t c, int m) {
+          const Simd e = load(decay + c, m), weighted = d * e;
+          store(to_q + c, fused(weighted, load(k + c, m), load(to_q + c, m), m), m);
+          store(to_k + c, fused(weighted, load(q + c, m), load(to_k + c, m), m), m);
+          store(decay + c, e * load(step + c, m), m);
         });
       }
     }
@@ -195,75 +214,108 @@ private:
       });
   }
 
-  void copy_rows(const Scattered& from, Real* to) const {
-    for (std::int64_t t = 0; t < rows_.tokens; ++t) {
-      for (std::int64_t d = 0; d < sizes_.key_width; ++d) to[t * row_ + d] = from.p[t * from.row + d * from.column];
-      std::fill(to + t * row_ + sizes_.key_width, to + (t + 1) * row_, Real{0});
+  void read_keys() {
+    const std::int64_t n = rows_.tokens, width = sizes_.key_width;
+    key_rows_ = pack_rows(rows_.k, n, width, k_scratch_);
+    if (!rows_.write.p) return;
+    for (std::int64_t t = 0; t < n; ++t) {
+      const Simd strength(rows_.write.p[t * rows_.write.row]);
+      map(row_, [&](std::int64_t d, int) {
+        store(k_scratch_ + t * row_ + d, load(key_rows_.p + t * key_rows_.row + d) * strength);
+      });
     }
-  }
-  // Turns rows [tokens, row_] into [K, block_tokens].
-  void turn(const Real* rows, Real* columns) const {
-    pack_columns({rows, row_, 1}, rows_.tokens, sizes_.key_width, 1, columns, block_tokens);
+    key_rows_ = {k_scratch_, row_};
   }
 
+  void decay_rows(Real* rows, const Real* of_head, const Real* of_channels) const {
+    if (sizes_.decay == StateDecay::none) return;
+    for (std::int64_t t = 0; t < rows_.tokens; ++t)
+      map(row_, [&](std::int64_t d, int) {
+        const Simd decay = sizes_.decay == StateDecay::head ? Simd(of_head[t]) : load(of_channels + t * row_ + d);
+        store(rows + t * row_ + d, load(rows + t * row_ + d) * decay);
+      });
+  }
+
+  // Turns rows [tokens, row_] into [K, block_tokens].
+  void turn(const Real* rows, std::int64_t tokens, Real* columns) const {
+    pack_columns({rows, row_, 1}, tokens, sizes_.key_width, 1, columns, block_tokens);
+  }
+
+  // Products of the decays of single tokens: no digit is lost where they are far from 1.
   void read_channels() {
     const std::int64_t n = rows_.tokens;
-    copy_rows(rows_.k, k_rows_);
-    copy_rows(rows_.log_decay, steps_);
-    // Running sums from the block's start, and from its end, so that neither loses digits.
+    const PackedRows log_decay = pack_rows(rows_.log_decay, n, sizes_.key_width, row_scratch_);
     for (std::int64_t t = 0; t < n; ++t)
-      map(row_, [&](std::int64_t d, int m) {
-        const Simd here = load(steps_ + t * row_ + d, m);
-        store(from_start_ + t * row_ + d, t == 0 ? here : here + load(from_start_ + (t - 1) * row_ + d, m), m);
+      map(row_, [&](std::int64_t d, int) {
+        const Simd step = exponential(load(log_decay.p + t * log_decay.row + d));
+        store(steps_ + t * row_ + d, step);
+        store(from_start_ + t * row_ + d, t == 0 ? step : load(from_start_ + (t - 1) * row_ + d) * step);
       });
-    std::fill_n(to_end_ + (n - 1) * row_, row_, Real{0});
+    std::fill_n(to_end_ + (n - 1) * row_, row_, Real{1});
     for (std::int64_t t = n - 2; t >= 0; --t)
-      map(row_, [&](std::int64_t d, int m) {
-        store(to_end_ + t * row_ + d, load(to_end_ + (t + 1) * row_ + d, m) + load(steps_ + (t + 1) * row_ + d, m), m);
+      map(row_, [&](std::int64_t d, int) {
+        store(to_end_ + t * row_ + d, load(to_end_ + (t + 1) * row_ + d) * load(steps_ + (t + 1) * row_ + d));
       });
-    for (Real* of : {steps_, from_start_, to_end_}) exponentials(of, of, n * row_);
-    std::copy_n(from_start_ + (n - 1) * row_, row_, whole_);
-    products(k_rows_, to_end_, k_decayed_);
+    for (std::int64_t t = 0; t < n; ++t)
+      map(row_, [&](std::int64_t d, int) {
+        store(row_scratch_ + t * row_ + d, load(key_rows_.p + t * key_rows_.row + d) * load(to_end_ + t * row_ + d));
+      });
+    turn(row_scratch_, n, k_decayed_);
   }
 
-  // The columns of x y, rows multiplied by their decays.
-  void products(const Real* x, const Real* decays, Real* columns) const {
-    map(rows_.tokens * row_,
-        [&](std::int64_t i, int n) { store(row_scratch_ + i, load(x + i, n) * load(decays + i, n), n); });
-    turn(row_scratch_, columns);
-  }
-
-  // A key decays by one step at each token on the way to the query, so that no quotient of decays is needed.
   void pair_channels() {
-    copy_rows(rows_.q, q_rows_);
-    products(q_rows_, from_start_, q_decayed_);
-    for (std::int64_t i = 0; i < rows_.tokens; ++i) {
+    const std::int64_t n = rows_.tokens;
+    for (std::int64_t t = 0; t < n; ++t)
+      map(row_, [&](std::int64_t d, int) {
+        store(q_decayed_rows_ + t * row_ + d,
+              load(query_rows_.p + t * query_rows_.row + d) * load(from_start_ + t * row_ + d));
+      });
+    turn(q_decayed_rows_, n, q_decayed_);
+    for (raised_ = 0; raised_ < n && !decays_below_least(raised_); ++raised_)
+      map(row_, [&](std::int64_t d, int) {
+        const Simd raise = Simd(1) / load(from_start_ + raised_ * row_ + d);
+        store(raise_ + raised_ * row_ + d, raise);
+        store(k_raised_rows_ + raised_ * row_ + d, load(key_rows_.p + raised_ * key_rows_.row + d) * raise);
+      });
+    turn(k_raised_rows_, raised_, k_);
+    small_product({q_decayed_, 1, block_tokens}, k_, block_tokens, pairs_, block_tokens, raised_, block_tokens,
+                  sizes_.key_width, false);
+    for (std::int64_t i = raised_; i < n; ++i) {
       Real* const decayed = row_scratch_;
-      std::copy_n(q_rows_ + i * row_, row_, decayed);
+      std::copy_n(query_rows_.p + i * query_rows_.row, row_, decayed);
       for (std::int64_t j = i; j >= 0; --j) {
-        const Real *k = k_rows_ + j * row_, *step = steps_ + j * row_;
-        pairs_[i * block_tokens + j] = sum_over(row_, [&](std::int64_t d, int n) {
-          const Simd q = load(decayed + d, n);
-          store(decayed + d, q * load(step + d, n), n);
-          return q * load(k + d, n);
+        const Real *k = key_rows_.p + j * key_rows_.row, *step = steps_ + j * row_;
+        pairs_[i * block_tokens + j] = sum_over(row_, [&](std::int64_t d, int m) {
+          const Simd q = load(decayed + d, m);
+          store(decayed + d, q * load(step + d, m), m);
+          return q * load(k + d, m);
         });
       }
-      std::fill(pairs_ + i * block_tokens + i + 1, pairs_ + (i + 1) * block_tokens, Real{0});
     }
+  }
+  // Has a channel decayed too far at token t, from the block's start?
+  bool decays_below_least(std::int64_t t) const {
+    constexpr Real least_decay = Real(0x1p-40);
+    bool below = false;
+    map(row_, [&](std::int64_t d, int) {
+      below = below || xsimd::any(load(from_start_ + t * row_ + d) < Simd(least_decay));
+    });
+    return below;
   }
 
   RecurrenceSizes sizes_;
   std::int64_t row_;
   BlockRows rows_{};
-  PackedRows values_{};
-  Real *q_, *k_, *q_decayed_, *k_decayed_; // [K, block_tokens]
-  Real *value_scratch_, *pairs_;
-  // StateDecay::head: sums from the start to each token, and the decays
+  PackedRows values_{}, query_rows_{}, key_rows_{};
+  Real *q_, *k_, *q_decayed_, *k_decayed_; // [K, block_tokens]; k_ is raised with StateDecay::channel
+  Real *value_scratch_, *q_scratch_, *k_scratch_, *pairs_;
+  // StateDecay::head: sums from the start to each token, the decays, and those of pairs
   alignas(64) Real head_sums_[block_tokens], head_from_start_[block_tokens], head_to_end_[block_tokens];
-  Real whole_of_head_ = 1;
-  // StateDecay::channel: rows, the decay of each token, and the decays from the start and to the end
-  Real *q_rows_ = nullptr, *k_rows_ = nullptr, *steps_ = nullptr, *from_start_ = nullptr, *to_end_ = nullptr;
-  Real *whole_ = nullptr, *row_scratch_ = nullptr;
+  Real whole_of_head_ = 1, *pair_decays_ = nullptr;
+  // StateDecay::channel: the decay of each token, the decays from the start, their reciprocals, and those to the end
+  Real *steps_ = nullptr, *from_start_ = nullptr, *raise_ = nullptr, *to_end_ = nullptr;
+  Real *q_decayed_rows_ = nullptr, *k_raised_rows_ = nullptr, *row_scratch_ = nullptr;
+  std::int64_t raised_ = 0; // how many tokens the matrix product serves
 };
 
 } // namespace heed::HEED_REAL

@@ -55,7 +55,8 @@ struct Problem {
   std::int64_t sharing() const { return heads / key_heads; }
   BlockRows block(std::int64_t b, std::int64_t h, std::int64_t begin, std::int64_t n) const {
     const auto rows = [&](const Tensor& of, std::int64_t head) { return head_of(of, of.data, b, head).from(begin); };
-    BlockRows out{rows(x.queries, h / sharing()), rows(x.keys, h / sharing()), rows(x.values, h), {}, n};
+    BlockRows out{rows(x.queries, h / sharing()), rows(x.keys, h / sharing()), rows(x.values, h), {}, {}, n};
+    if (x.write.tape) out.write = rows(x.write, h);
     if (!x.log_decay.tape) return out;
     const Tensor& g = x.log_decay;
     const auto stride = [&](int axis) { return g.shape[axis] == 1 ? 0 : g.stride[axis]; };
@@ -96,11 +97,18 @@ Problem problem_of(const Op& op, const LinearRecurrenceOperands& x, const Recurr
       op.fail(fmt::format("the decay must be [{}, {}, {}, {} or 1], or [1, {}, 1, 1] without a gradient, it is {}",
                           p.batch, p.heads, p.tokens, p.sizes.key_width, p.heads, g.shape.text()));
   }
+  if (x.write.tape && !(x.write.shape == Shape{p.batch, p.heads, p.tokens, 1}))
+    op.fail(fmt::format("the strength of the write must be [{}, {}, {}, 1], it is {}", p.batch, p.heads, p.tokens,
+                        x.write.shape.text()));
   const Shape state{p.batch, p.heads, p.sizes.key_width, p.sizes.value_width};
   if (x.state.tape && !(x.state.shape == state))
     op.fail(fmt::format("the state must be {}, it is {}", state.text(), x.state.shape.text()));
-  p.x = {with_rows_in_one_piece(q), with_rows_in_one_piece(k), with_rows_in_one_piece(v), with_rows_in_one_piece(g),
-         x.state.tape ? contiguous(x.state) : Tensor{}};
+  p.x = {with_rows_in_one_piece(q),
+         with_rows_in_one_piece(k),
+         with_rows_in_one_piece(v),
+         with_rows_in_one_piece(g),
+         x.state.tape ? contiguous(x.state) : Tensor{},
+         x.write};
   p.chunks = chunks_of(op.tape(), p.batch, p.tokens, bounds);
   return p;
 }
@@ -166,19 +174,18 @@ void forward(const Problem& p, ForwardRoom& room, std::int64_t b, std::int64_t h
 
 struct BackwardRoom {
   RecurrenceBlock block;
-  Real *states, *grad_state;         // [blocks of a chunk] before each block; of the state after the block
-  Real *dy_rows, *dy_columns;        // [tokens, V], [V, tokens]
-  Real *value_columns, *dv;          // [V, tokens], [tokens, V]
-  Real *grad_pairs, *columns;        // [tokens, tokens], [K, tokens]
-  Real *dq, *dk, *dg;                // [tokens, K]
-  Real *q_scratch, *k_scratch, *end; // rows of queries and keys, if they must be copied; [K]
+  Real *states, *grad_state;  // [blocks of a chunk] before each block; of the state after the block
+  Real *dy_rows, *dy_columns; // [tokens, V], [V, tokens]
+  Real *value_columns, *dv;   // [V, tokens], [tokens, V]
+  Real *grad_pairs, *columns; // [tokens, tokens], [K, tokens]
+  Real *dq, *dk, *dg, *end;   // [tokens, K], [K]
 
   BackwardRoom(Tape::Scratch& scratch, const RecurrenceSizes& sizes) : block(scratch, sizes) {
     const std::int64_t of_values = block_tokens * sizes.padded_values(), of_keys = block_tokens * block.row();
     states = scratch.take<Real>(chunk_tokens / block_tokens * sizes.state_size());
     grad_state = scratch.take<Real>(sizes.state_size());
     for (Real** of : {&dy_rows, &dy_columns, &value_columns, &dv}) *of = scratch.take<Real>(of_values);
-    for (Real** of : {&columns, &dq, &dk, &dg, &q_scratch, &k_scratch}) *of = scratch.take<Real>(of_keys);
+    for (Real** of : {&columns, &dq, &dk, &dg}) *of = scratch.take<Real>(of_keys);
     grad_pairs = scratch.take<Real>(block_tokens * block_tokens);
     end = scratch.take<Real>(block.row());
   }
@@ -186,7 +193,7 @@ struct BackwardRoom {
 
 // Where one head's gradients go.
 struct HeadGradients {
-  GradRows q, k, v, log_decay;
+  GradRows q, k, v, log_decay, write;
   Scattered dy;
 };
 
@@ -221,14 +228,29 @@ void put_decay_gradients(const BackwardRoom& room, const PackedRows& q, const Pa
   put_rows(room.dg, row, n, by_channel ? width : 1, 1, to, t0);
 }
 
+// Turns gradients of keys times the strength of the write into those of keys, and adds those of the strength.
+void leave_write(const BackwardRoom& room, const GradRows& to, std::int64_t t0) {
+  const BlockRows& rows = room.block.rows();
+  for (std::int64_t t = 0; t < rows.tokens; ++t) {
+    Real* const dk = room.dk + t * room.block.row();
+    const std::int64_t width = room.block.sizes().key_width;
+    if (to.p)
+      accumulate(to.p[(t0 + t) * to.row],
+                 sum_over(width, [&](std::int64_t d,
+                                     int n) { return load(rows.k.p + t * rows.k.row + d, n) * load(dk + d, n); }),
+                 to.overwrite);
+    const Simd strength(rows.write.p[t * rows.write.row]);
+    map(width, [&](std::int64_t d, int n) { store(dk + d, load(dk + d, n) * strength, n); });
+  }
+}
+
 // The gradients of one block: room.grad_state is that of the state after it, and becomes that of the state before it.
 void backward(BackwardRoom& room, const Real* state, const HeadGradients& to, std::int64_t t0) {
   RecurrenceBlock& block = room.block;
   const RecurrenceSizes& sizes = block.sizes();
   const std::int64_t n = block.tokens(), K = sizes.key_width, V = sizes.value_width, row = block.row(),
                      v_row = sizes.padded_values();
-  const PackedRows q = pack_rows(block.rows().q, n, K, room.q_scratch),
-                   k = pack_rows(block.rows().k, n, K, room.k_scratch);
+  const PackedRows &q = block.query_rows(), &k = block.key_rows();
   const Scattered dy = to.dy.from(t0);
   const PackedRows dy_rows = pack_rows(dy, n, V, room.dy_rows);
   pack_columns(dy, n, V, 1, room.dy_columns, block_tokens);
@@ -243,17 +265,14 @@ void backward(BackwardRoom& room, const Real* state, const HeadGradients& to, st
   }
 
   // Through the state.
-  const auto rows_of_state = [&](const Real* of, const Real* right, Real* rows, const auto& decay) {
+  const auto rows_of_state = [&](const Real* of, const Real* right, Real* rows) {
     small_product({of, v_row, 1}, right, block_tokens, room.columns, block_tokens, K, block_tokens, V, false);
     pack_columns({room.columns, block_tokens, 1}, K, n, 1, rows, row);
-    if (sizes.decay == StateDecay::none) return;
-    for (std::int64_t t = 0; t < n; ++t)
-      for (std::int64_t d = 0; d < K; ++d) rows[t * row + d] *= decay(t, d);
   };
-  rows_of_state(state, room.dy_columns, room.dq,
-                [&](std::int64_t t, std::int64_t d) { return block.from_start(t, d); });
-  rows_of_state(room.grad_state, room.value_columns, room.dk,
-                [&](std::int64_t t, std::int64_t d) { return block.to_end(t, d); });
+  rows_of_state(state, room.dy_columns, room.dq);
+  block.decay_from_start(room.dq);
+  rows_of_state(room.grad_state, room.value_columns, room.dk);
+  block.decay_to_end(room.dk);
   if (to.log_decay.p) {
     std::fill_n(room.end, row, Real{0});
     for (std::int64_t t = 0; t < n; ++t) add_products(k.p + t * k.row, room.dk + t * row, row, room.end);
@@ -263,14 +282,9 @@ void backward(BackwardRoom& room, const Real* state, const HeadGradients& to, st
                      });
   }
 
-  // Through the pairs of tokens.
-  if (sizes.decay == StateDecay::channel) {
-    block.add_pair_gradients(room.grad_pairs, room.dq, room.dk);
-  } else {
-    small_product({room.grad_pairs, block_tokens, 1}, k.p, k.row, room.dq, row, n, row, n, true);
-    small_product({room.grad_pairs, 1, block_tokens}, q.p, q.row, room.dk, row, n, row, n, true);
-  }
+  block.add_pair_gradients(room.grad_pairs, room.dq, room.dk);
   if (to.log_decay.p) put_decay_gradients(room, q, k, to.log_decay, t0);
+  if (block.rows().write.p) leave_write(room, to.write, t0);
   if (to.q.p) put_rows(room.dq, row, n, K, 1, to.q, t0);
   if (to.k.p) put_rows(room.dk, row, n, K, 1, to.k, t0);
 
@@ -318,7 +332,7 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
   const auto or_queries = [&](const Tensor& x) { return x.tape ? &x : &operands.queries; };
   const Op op("linear_recurrence",
               {&operands.queries, &operands.keys, &operands.values, or_queries(operands.log_decay),
-               or_queries(operands.state)},
+               or_queries(operands.state), or_queries(operands.write)},
               Counts::yes);
   const Problem p = problem_of(op, operands, bounds);
   const RecurrenceSizes& sizes = p.sizes;
@@ -353,15 +367,22 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
     const LinearRecurrenceOperands& x = p.x;
     count_operations(2 * p.operations());
     const Real* dy = t.grad(y);
-    // Decays that share memory with another operand are added to zeros, as the others are then.
-    const auto shares = [&](const Tensor& of) { return x.log_decay.tape && x.log_decay.slot == of.slot; };
-    const bool shared = shares(x.queries) || shares(x.keys) || shares(x.values);
-    const GradTarget before = shared ? GradTarget{t.grad_accumulator(x.log_decay), false} : GradTarget{};
+    // Decays and strengths that share memory with another operand are added to zeros, as the others are then.
+    const auto shares = [](const Tensor& of, std::initializer_list<Tensor> others) {
+      return std::ranges::any_of(others, [&](const Tensor& other) { return of.tape && of.slot == other.slot; });
+    };
+    const auto zeros_if = [&](bool shared, const Tensor& of) {
+      return shared ? GradTarget{t.grad_accumulator(of), false} : GradTarget{};
+    };
+    const bool write_shares = shares(x.write, {x.queries, x.keys, x.values, x.log_decay}),
+               decay_shares = shares(x.log_decay, {x.queries, x.keys, x.values});
+    const GradTarget of_write = zeros_if(write_shares, x.write), of_decay = zeros_if(decay_shares, x.log_decay);
     const auto [dq, dk, dv] = t.grad_targets({x.queries, x.keys, x.values});
-    const GradTarget dg = shared || !x.log_decay.tape ? before : t.grad_target(x.log_decay);
+    const GradTarget dg = decay_shares || !x.log_decay.tape ? of_decay : t.grad_target(x.log_decay);
+    const GradTarget dw = write_shares || !x.write.tape ? of_write : t.grad_target(x.write);
     const GradTarget d_state = x.state.tape ? t.grad_target(x.state) : GradTarget{};
     Tape::Scratch scratch(t);
-    const int threads = each_written_once({dq, dk, dv, dg}) ? threads_of(p, 3 * p.operations()) : 1;
+    const int threads = each_written_once({dq, dk, dv, dg, dw}) ? threads_of(p, 3 * p.operations()) : 1;
     BackwardRoom* const rooms = rooms_of<BackwardRoom>(threads, scratch, scratch, sizes);
     each_head(p, threads, [&, dq = dq, dk = dk, dv = dv](int thread, std::int64_t b, std::int64_t h) {
       BackwardRoom& room = rooms[thread];
@@ -369,6 +390,7 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
                        head_of(x.keys, dk, b, h / p.sharing()),
                        head_of(x.values, dv, b, h),
                        head_of(x.log_decay, dg, b, h),
+                       head_of(x.write, dw, b, h),
                        {dy + b * strides[0] + h * strides[1], strides[2], 1}};
       if (h % p.sharing() != 0) to.q.overwrite = to.k.overwrite = false;
       if (wants_state) widen(sizes, dy + of_outputs + (b * p.heads + h) * of_state, room.grad_state);
@@ -378,6 +400,7 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
       clear_rows(to.q, end, p.tokens, sizes.key_width);
       clear_rows(to.k, end, p.tokens, sizes.key_width);
       clear_rows(to.v, end, p.tokens, sizes.value_width);
+      clear_rows(to.write, end, p.tokens, 1);
       clear_rows(to.log_decay, end, p.tokens, sizes.decay == StateDecay::channel ? sizes.key_width : 1);
       if (!d_state) return;
       Real* const of_start = d_state.p + (b * p.heads + h) * of_state;

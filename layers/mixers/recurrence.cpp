@@ -1,7 +1,5 @@
 #include "layers/mixers/recurrence.hpp"
 
-#include "autograd/causal_convolution.hpp"
-#include "autograd/linear_recurrence.hpp"
 #include "layers/attention/heads.hpp"
 #include "layers/position/position.hpp"
 #include "layers/quotient.hpp"
@@ -199,7 +197,7 @@ RecurrentMixer::RecurrentMixer(const Scope& scope, const LayerChoice& choice, co
   }
   if (o.scale.word == "sqrt") scale_ = static_cast<Real>(1 / std::sqrt(static_cast<double>(widths_.key_width)));
   else if (o.scale.word.empty()) scale_ = static_cast<Real>(o.scale.number);
-  if (o.skip) skip_ = scope.no_decay("skip", {widths_.heads, 1, 1}, Init::constant(1));
+  if (o.skip) skip_ = scope.no_decay("skip", {widths_.heads, 1}, Init::constant(1));
   if (o.output_norm != "none")
     gain_ = (scope / "norm")
                 .no_decay("weight", {o.output_norm == "rms_head" ? widths_.value_width : widths_.values()},
@@ -237,16 +235,19 @@ RecurrentMixer::Inputs RecurrentMixer::inputs(Pass& pass, const Tensor& x, const
                                has_keys ? split_heads(slice(all, 2, keys, keys), widths_.key_heads)
                                         : complement(out.decay.log_decay),
                                key_feature_.get(), start.first, Rotated::keys);
-  out.values = split_heads(slice(all, 2, (has_keys ? 2 : 1) * keys, widths_.values()), widths_.heads);
+  out.joined_values = slice(all, 2, (has_keys ? 2 : 1) * keys, widths_.values());
+  out.values = split_heads(out.joined_values, widths_.heads);
   return out;
 }
 
-Tensor RecurrentMixer::summands(const Inputs& inputs, const Tensor& values) const {
-  const Tensor v = options_.write == "step" ? mul(values, inputs.decay.step) : values;
-  if (options_.normalizer == "none") return v;
-  const Tensor ones = v.tape->make({v.shape[0], v.shape[1], v.shape[2], 1});
+LinearRecurrenceOperands RecurrentMixer::operands(const Inputs& in, const Tensor& values) const {
+  LinearRecurrenceOperands out{in.queries, in.keys, values, in.decay.log_decay};
+  if (options_.write == "step") out.write = in.decay.step;
+  if (options_.normalizer == "none") return out;
+  const Tensor ones = values.tape->make({values.shape[0], values.shape[1], values.shape[2], 1});
   std::fill_n(ones.data, ones.size(), Real{1});
-  return concat({v, ones}, 3);
+  out.values = concat({values, ones}, 3);
+  return out;
 }
 
 Tensor RecurrentMixer::quotients(const Tensor& sums) const {
@@ -263,16 +264,18 @@ Tensor RecurrentMixer::sums(Pass& pass, const Inputs& inputs, const Tensor& valu
     for (std::int64_t b = 0; b < sequences; ++b) lengths[b] = mask.lengths[b] + static_cast<std::int32_t>(registers_);
     bounds.lengths = lengths;
   }
-  return quotients(linear_recurrence({inputs.queries, inputs.keys, summands(inputs, values), inputs.decay.log_decay},
-                                     bounds)
-                       .outputs);
+  return quotients(linear_recurrence(operands(inputs, values), bounds).outputs);
 }
 
 Tensor RecurrentMixer::finish(Pass& pass, const Tensor& x, const Inputs& inputs, const Tensor& of_heads) const {
   const MixerOptions& o = options_;
-  Tensor y = of_heads; // [B, heads, T, V]
-  if (skip_) y = add(y, mul(inputs.values, pass(*skip_)));
-  Tensor joined = merge_heads(y);
+  Tensor joined = merge_heads(of_heads);
+  if (skip_) { // by rows of all heads: factors of single heads are slower
+    const Tensor ones = pass.tape().make({widths_.heads, widths_.value_width});
+    std::fill_n(ones.data, ones.size(), Real{1});
+    const Tensor factors = reshape(mul(ones, pass(*skip_)), {widths_.values()});
+    joined = add(joined, mul(inputs.joined_values, factors));
+  }
   const auto gated = [&](const Tensor& of) {
     const Tensor g = (*gate_)(pass, x);
     return mul(of, o.gate == "silu" ? silu(g) : sigmoid(g));
@@ -308,9 +311,9 @@ Tensor RecurrentMixer::step(Pass& pass, const Tensor& x, const Mask& mask, std::
   auto& state = dynamic_cast<State&>(*past);
   const std::int64_t first = state.length(), n = x.shape[1], before = options_.convolution - 1;
   const Inputs in = inputs(pass, x, {state.inputs(pass.tape()), mask.query_segments, first});
-  const LinearRecurrenceResult result = linear_recurrence({in.queries, in.keys, summands(in, in.values),
-                                                           in.decay.log_decay, state.sums(pass.tape())},
-                                                          {.segments = mask.query_segments, .first = first}, true);
+  LinearRecurrenceOperands all = operands(in, in.values);
+  all.state = state.sums(pass.tape());
+  const LinearRecurrenceResult result = linear_recurrence(all, {.segments = mask.query_segments, .first = first}, true);
   Tensor last;
   if (before > 0) {
     const Tensor earlier = first > 0 ? state.inputs(pass.tape())

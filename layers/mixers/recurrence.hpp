@@ -3,6 +3,7 @@
 #pragma once
 
 #include "autograd/causal_convolution.hpp"
+#include "autograd/linear_recurrence.hpp"
 #include "layers/linear.hpp"
 #include "layers/mixer.hpp"
 #include "layers/mixers/decay.hpp"
@@ -52,14 +53,15 @@ private:
   struct Inputs {
     Tensor projected;             // queries, keys and values side by side, before the convolution
     Tensor queries, keys, values; // [B, heads, T, width]
+    Tensor joined_values;         // [B, T, heads * width]
     Decayed decay;
   };
   // `start`: what is before the first token, whose position counts registers.
   Inputs inputs(Pass& pass, const Tensor& x, const ConvolutionStart& start) const;
   // Null: no feature map.
   Tensor features_of_heads(Pass& pass, const Tensor& x, const Feature* feature, std::int64_t first, Rotated of) const;
-  // The values that the recurrence sums, made of these; the quotients of its sums; and the results.
-  Tensor summands(const Inputs& inputs, const Tensor& values) const;
+  // What the recurrence takes, with these values; the quotients of its sums; and the results.
+  LinearRecurrenceOperands operands(const Inputs& inputs, const Tensor& values) const;
   Tensor quotients(const Tensor& sums) const;
   Tensor sums(Pass& pass, const Inputs& inputs, const Tensor& values, const Mask& mask) const;
   Tensor finish(Pass& pass, const Tensor& x, const Inputs& inputs, const Tensor& of_heads) const;

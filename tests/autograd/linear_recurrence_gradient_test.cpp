@@ -10,17 +10,19 @@ namespace {
 
 const Domain unit{-1, 1};
 
-// q, k, v, the state before, and the decays, if there are any.
+// q, k, v, the state before, the strength of the write, and the decays, if there are any.
 std::vector<CheckInput> operands(std::int64_t key_heads, std::int64_t heads, std::int64_t tokens,
-                                 std::int64_t key_width, std::int64_t value_width, std::int64_t decays) {
+                                 std::int64_t key_width, std::int64_t value_width, std::int64_t decays,
+                                 const Domain& decay = {-2, -0.05}) {
   std::vector<CheckInput> out{
       input({2, key_heads, tokens, key_width}, 1, unit), input({2, key_heads, tokens, key_width}, 2, unit),
-      input({2, heads, tokens, value_width}, 3, unit), input({2, heads, key_width, value_width}, 4, unit)};
-  if (decays > 0) out.push_back(input({2, heads, tokens, decays}, 5, {-2, -0.05}));
+      input({2, heads, tokens, value_width}, 3, unit), input({2, heads, key_width, value_width}, 4, unit),
+      input({2, heads, tokens, 1}, 6, {0.2, 2})};
+  if (decays > 0) out.push_back(input({2, heads, tokens, decays}, 5, decay));
   return out;
 }
 
-LinearRecurrenceOperands of(const Tensors& x) { return {x[0], x[1], x[2], x.size() > 4 ? x[4] : Tensor{}, x[3]}; }
+LinearRecurrenceOperands of(const Tensors& x) { return {x[0], x[1], x[2], x.size() > 5 ? x[5] : Tensor{}, x[3], x[4]}; }
 
 Tensor together(const LinearRecurrenceResult& r) { return add(sum(mul(r.outputs, r.outputs)), sum(tanh(r.state))); }
 
@@ -54,6 +56,14 @@ TEST_CASE("the linear recurrence has the right gradient across blocks and chunks
           [&](const Tensors& x) { return linear_recurrence(of(x)).outputs; }, operands(1, 1, tokens, 3, 2, decays));
 }
 
+TEST_CASE("the linear recurrence has the right gradient if channels decay below what a quotient can hold",
+          "[gradient]") {
+  for (const std::int64_t tokens : {16, 40})
+    check_gradient(
+        fmt::format("{} tokens", tokens), [&](const Tensors& x) { return linear_recurrence(of(x)).outputs; },
+        operands(1, 2, tokens, 3, 2, 3, {-5, -0.05}));
+}
+
 TEST_CASE("the linear recurrence has the right gradient through views of its operands, and if they are the same",
           "[gradient]") {
   for (const std::int64_t decays : {0, 1, 3}) {
@@ -63,7 +73,7 @@ TEST_CASE("the linear recurrence has the right gradient through views of its ope
         const Shape shape = inputs[seen].shape;
         if (!view.fits(shape)) continue;
         auto leaves = inputs;
-        leaves[seen] = input(view.of(shape), 9, seen == 4 ? Domain{-2, -0.05} : unit);
+        leaves[seen] = input(view.of(shape), 9, seen == 5 ? Domain{-2, -0.05} : unit);
         check_gradient(
             fmt::format("operand {} {}, {} decays", seen, view.name, decays),
             [&](const Tensors& x) {
@@ -79,6 +89,11 @@ TEST_CASE("the linear recurrence has the right gradient through views of its ope
                    return linear_recurrence({x[0], x[0], x[0], x[0]}).outputs;
                  },
                  {input({2, 2, 5, 3}, 1, {-1, -0.1})});
+  check_gradient("one tensor is the decay and the strength of the write",
+                 [](const Tensors& x) {
+                   return linear_recurrence({x[0], x[0], x[0], x[1], {}, x[1]}).outputs;
+                 },
+                 {input({2, 2, 5, 3}, 1, unit), input({2, 2, 5, 1}, 2, {-1, -0.1})});
 }
 
 TEST_CASE("the causal convolution has the right gradient", "[gradient]") {

@@ -16,23 +16,29 @@ namespace {
 
 struct Sizes {
   std::int64_t batch, key_heads, heads, tokens, key_width, value_width;
-  std::int64_t decays; // of a token and head: 0, 1 or key_width
+  std::int64_t decays;   // of a token and head: 0, 1 or key_width
+  bool weighted = false; // has the write a strength?
 };
 
 struct Values {
   Sizes sizes;
-  Operand q, k, v, g, start;
+  Operand q, k, v, g, start, write;
 
   explicit Values(const Sizes& s, const Domain& decay = {-1.5, -0.001})
       : sizes(s), q({s.batch, s.key_heads, s.tokens, s.key_width}, 1, {-1, 1}),
         k({s.batch, s.key_heads, s.tokens, s.key_width}, 2, {-1, 1}),
         v({s.batch, s.heads, s.tokens, s.value_width}, 3, {-1, 1}),
         g({s.batch, s.heads, s.tokens, std::max<std::int64_t>(s.decays, 1)}, 4, decay),
-        start({s.batch, s.heads, s.key_width, s.value_width}, 5, {-1, 1}) {}
+        start({s.batch, s.heads, s.key_width, s.value_width}, 5, {-1, 1}),
+        write({s.batch, s.heads, s.tokens, 1}, 6, {-0.5, 2}) {}
 
   LinearRecurrenceOperands on(Tape& tape, bool from_start) {
-    return {q.on(tape), k.on(tape), v.on(tape), sizes.decays > 0 ? g.on(tape) : Tensor{},
-            from_start ? start.on(tape) : Tensor{}};
+    return {q.on(tape),
+            k.on(tape),
+            v.on(tape),
+            sizes.decays > 0 ? g.on(tape) : Tensor{},
+            from_start ? start.on(tape) : Tensor{},
+            sizes.weighted ? write.on(tape) : Tensor{}};
   }
 };
 
@@ -60,12 +66,13 @@ Expected by_loops(const Values& x, bool from_start, const RecurrenceBounds& boun
         if (bounds.segments.numbers && bounds.first + t > 0 &&
             bounds.segments.of(b)[bounds.first + t] != bounds.segments.of(b)[bounds.first + t - 1])
           std::fill(state.begin(), state.end(), 0.0);
+        const double strength = s.weighted ? at(x.write, row * s.tokens + t) : 1;
         for (std::int64_t d = 0; d < s.key_width; ++d) {
           const double decay = s.decays == 0
                                    ? 1
                                    : std::exp(at(x.g, (row * s.tokens + t) * s.decays + (s.decays == 1 ? 0 : d)));
           for (std::int64_t c = 0; c < s.value_width; ++c)
-            cell(d, c) = decay * cell(d, c) + at(x.k, (shared * s.tokens + t) * s.key_width + d) *
+            cell(d, c) = decay * cell(d, c) + strength * at(x.k, (shared * s.tokens + t) * s.key_width + d) *
                                                   at(x.v, (row * s.tokens + t) * s.value_width + c);
         }
         for (std::int64_t c = 0; c < s.value_width; ++c) {
@@ -97,6 +104,7 @@ std::vector<std::vector<Real>> outcome(Values& x, bool from_start, const Recurre
   tape.backward(add(sum(mul(y, y)), sum(tanh(state))));
   std::vector<std::vector<Real>> out{read(y), read(state), x.q.gradient, x.k.gradient, x.v.gradient};
   if (x.sizes.decays > 0) out.push_back(x.g.gradient);
+  if (x.sizes.weighted) out.push_back(x.write.gradient);
   if (from_start) out.push_back(x.start.gradient);
   return out;
 }
@@ -114,7 +122,7 @@ TEST_CASE("the linear recurrence equals its definition", "[recurrence]") {
         for (const std::int64_t decays : {0, 1, key_width})
           for (const bool from_start : {false, true})
             for (const int bounded : {0, 1, 2, 3}) {
-              Values x({3, key_heads, heads, tokens, key_width, value_width, decays});
+              Values x({3, key_heads, heads, tokens, key_width, value_width, decays, heads == 4});
               const RecurrenceBounds bounds{.lengths = bounded % 2 == 1 ? lengths : nullptr,
                                             .segments = {bounded >= 2 ? numbers.data() : nullptr, 140},
                                             .first = bounded >= 2 ? 7 : 0};
@@ -142,7 +150,8 @@ TEST_CASE("a decay that is the same at every token may be stated once", "[recurr
 
 TEST_CASE("the linear recurrence neither overflows nor loses digits with extreme decays", "[recurrence]") {
   for (const std::int64_t decays : {1, 8})
-    for (const auto& decay : {Domain{-50, -50}, Domain{-5, -5}, Domain{-60, -1e-8}, Domain{-1e-8, -1e-9}}) {
+    for (const auto& decay :
+         {Domain{-50, -50}, Domain{-5, -5}, Domain{-60, -1e-8}, Domain{-4, -0.1}, Domain{-1e-8, -1e-9}}) {
       Values x({1, 2, 2, 300, 8, 8, decays}, decay);
       const std::vector<std::vector<Real>> got = outcome(x, true, {});
       const Expected expected = by_loops(x, true, {});
@@ -163,7 +172,7 @@ TEST_CASE("a long sequence keeps its digits", "[recurrence]") {
 
 TEST_CASE("the bits of the linear recurrence do not depend on threads, batches and segments", "[recurrence]") {
   for (const std::int64_t decays : {0, 1, 12}) {
-    const Sizes sizes{3, 2, 4, 100, 12, 20, decays};
+    const Sizes sizes{3, 2, 4, 100, 12, 20, decays, true};
     Values x(sizes);
     const auto alone = outcome(x, true, {});
     for (const int parts : {2, 3, 16}) {
@@ -175,9 +184,13 @@ TEST_CASE("the bits of the linear recurrence do not depend on threads, batches a
       const auto n = static_cast<std::ptrdiff_t>(of.values.size() / 3);
       return std::vector<Real>(of.values.begin() + n, of.values.begin() + 2 * n);
     };
-    Values one({1, 2, 4, 100, 12, 20, decays});
-    for (auto [to, from] :
-         {std::pair{&one.q, &x.q}, {&one.k, &x.k}, {&one.v, &x.v}, {&one.g, &x.g}, {&one.start, &x.start}})
+    Values one({1, 2, 4, 100, 12, 20, decays, true});
+    for (auto [to, from] : {std::pair{&one.q, &x.q},
+                            {&one.k, &x.k},
+                            {&one.v, &x.v},
+                            {&one.g, &x.g},
+                            {&one.start, &x.start},
+                            {&one.write, &x.write}})
       to->values = second(*from);
     const auto by_itself = outcome(one, true, {});
     for (std::size_t i = 0; i < by_itself.size(); ++i) {
@@ -192,29 +205,32 @@ TEST_CASE("the bits of the linear recurrence do not depend on threads, batches a
       const Tensor x2 = of.on(tape);
       return concat({slice(x2, 2, 50, 37), x2}, 2);
     };
-    const Tensor y = linear_recurrence({behind(one.q), behind(one.k), behind(one.v),
-                                        decays > 0 ? behind(one.g) : Tensor{}},
-                                       {.segments = {numbers.data(), 137}})
-                         .outputs;
+    const Tensor y =
+        linear_recurrence(
+            {behind(one.q), behind(one.k), behind(one.v), decays > 0 ? behind(one.g) : Tensor{}, {}, behind(one.write)},
+            {.segments = {numbers.data(), 137}})
+            .outputs;
     CHECK(read(slice(y, 2, 37, 100)) == without_start[0]);
   }
 }
 
 TEST_CASE("no output of the linear recurrence changes with a later token", "[recurrence]") {
   for (const std::int64_t decays : {0, 1, 8}) {
-    Values x({1, 2, 2, 70, 8, 8, decays});
-    const auto outputs = [](Values& of) {
-      Tape tape;
-      return read(linear_recurrence(of.on(tape, false)).outputs);
-    };
-    const std::vector<Real> before = outputs(x);
-    for (const std::int64_t token : {1, 16, 40, 69}) {
-      Values changed = x;
-      for (Operand* of : {&changed.q, &changed.k, &changed.v, &changed.g})
-        of->values[static_cast<std::size_t>(token * of->shape[3])] -= Real(0.5);
-      const std::vector<Real> after = outputs(changed);
-      CHECK(std::equal(before.begin(), before.begin() + token * 8, after.begin()));
-      CHECK(after != before);
+    for (const auto& decay : {Domain{-1.5, -0.001}, Domain{-6, -0.001}}) {
+      Values x({1, 2, 2, 70, 8, 8, decays}, decay);
+      const auto outputs = [](Values& of) {
+        Tape tape;
+        return read(linear_recurrence(of.on(tape, false)).outputs);
+      };
+      const std::vector<Real> before = outputs(x);
+      for (const std::int64_t token : {1, 16, 40, 69}) {
+        Values changed = x;
+        for (Operand* of : {&changed.q, &changed.k, &changed.v, &changed.g})
+          of->values[static_cast<std::size_t>(token * of->shape[3])] -= Real(0.5);
+        const std::vector<Real> after = outputs(changed);
+        CHECK(std::equal(before.begin(), before.begin() + token * 8, after.begin()));
+        CHECK(after != before);
+      }
     }
   }
 }
@@ -256,6 +272,8 @@ TEST_CASE("the linear recurrence says which shape does not fit", "[recurrence]")
       "[2, 4, 5, 3]");
   CHECK_THROWS_WITH(linear_recurrence({q, q, v, {}, tape.zeros({2, 4, 3, 4})}),
                     "[linear_recurrence] the state must be [2, 4, 4, 3], it is [2, 4, 3, 4]");
+  CHECK_THROWS_WITH(linear_recurrence({q, q, v, {}, {}, tape.zeros({2, 2, 5, 1})}),
+                    "[linear_recurrence] the strength of the write must be [2, 4, 5, 1], it is [2, 2, 5, 1]");
 }
 
 TEST_CASE("the causal convolution equals its definition", "[recurrence]") {

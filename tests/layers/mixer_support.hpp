@@ -85,7 +85,7 @@ public:
         const double step = o_.write == "step" ? decays[t].step[static_cast<std::size_t>(h)] : 1;
         for (std::int64_t d = 0; d < features; ++d) {
           const auto row = static_cast<std::size_t>(d);
-          total[row] = std::exp(decay(d)) * total[row] + k[row];
+          total[row] = std::exp(decay(d)) * total[row] + k[row] * step;
           for (std::size_t c = 0; c < v.size(); ++c)
             state[row][c] = std::exp(decay(d)) * state[row][c] + k[row] * step * v[c];
         }
