@@ -15,8 +15,11 @@ struct LinearRecurrenceOperands {
   /// g [B, H, T, K or 1], the logarithm of the decay, at most 0: by channel of the key, or one for the head. Also
   /// [1, H, 1, 1] without a gradient: the same at every token. Absent: the state does not decay.
   Tensor log_decay{};
-  Tensor state{}; ///< [B, H, K, V]: the state before the first token; absent: zeros
+  Tensor state{}; ///< [B, H, K, V], or V + 1 if normalized: the state before the first token; absent: zeros
   Tensor write{}; ///< w [B, H, T, 1], the strength of the write: k is w k in what follows; absent: 1
+  /// Is o_t divided by the sum of its weights, z_t . q_t with z_t = exp(g_t) z_(t-1) + k_t, unless that is 0? Then z is
+  /// the last column of the state.
+  bool normalized = false;
 };
 
 /// Where sequences begin and end.
@@ -31,7 +34,7 @@ struct RecurrenceBounds {
 
 struct LinearRecurrenceResult {
   Tensor outputs; ///< [B, H, T, V]
-  Tensor state;   ///< [B, H, K, V]: after the last token; only if it was asked for
+  Tensor state;   ///< after the last token, as LinearRecurrenceOperands::state; only if it was asked for
 };
 
 /// For each head, a state S [K, V] is carried from token to token:

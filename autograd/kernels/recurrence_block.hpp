@@ -21,8 +21,11 @@ enum class StateDecay { none, head, channel };
 struct RecurrenceSizes {
   std::int64_t key_width, value_width;
   StateDecay decay;
+  /// Are outputs divided by the sum of their weights? Then each value is followed by a one, whose output is that sum.
+  bool normalized = false;
 
-  std::int64_t padded_values() const { return whole_vectors(value_width); }
+  std::int64_t columns() const { return value_width + (normalized ? 1 : 0); }
+  std::int64_t padded_values() const { return whole_vectors(columns()); }
   /// A state [K, V] whose rows are whole vectors.
   std::int64_t state_size() const { return key_width * padded_values(); }
 };
@@ -63,7 +66,8 @@ public:
   /// Reads what changes the state: decays, keys and values.
   void read_writes(const BlockRows& rows) {
     rows_ = rows;
-    values_ = pack_rows(rows.v, rows.tokens, sizes_.value_width, value_scratch_);
+    values_ = sizes_.normalized ? values_and_ones()
+                                : pack_rows(rows.v, rows.tokens, sizes_.value_width, value_scratch_);
     read_keys();
     if (sizes_.decay == StateDecay::channel) return read_channels();
     pack_columns({key_rows_.p, key_rows_.row, 1}, rows.tokens, sizes_.key_width, 1, k_, block_tokens);
@@ -156,6 +160,7 @@ public:
   const Real* decayed_keys() const { return k_decayed_; }
   std::int64_t row() const { return row_; } ///< the distance of rows that are not in the operands
   const BlockRows& rows() const { return rows_; }
+  const PackedRows& value_rows() const { return values_; }
   const PackedRows& query_rows() const { return query_rows_; }
   const PackedRows& key_rows() const { return key_rows_; } ///< times `write`
 
@@ -212,6 +217,17 @@ private:
       map(block_tokens, [&](std::int64_t t, int n) {
         store(y + d * block_tokens + t, load(x + d * block_tokens + t, n) * load(factors + t, n), n);
       });
+  }
+
+  PackedRows values_and_ones() const {
+    const std::int64_t width = sizes_.value_width, row = sizes_.padded_values();
+    for (std::int64_t t = 0; t < rows_.tokens; ++t) {
+      Real* const to = value_scratch_ + t * row;
+      std::copy_n(rows_.v.p + t * rows_.v.row, width, to);
+      to[width] = 1;
+      std::fill(to + width + 1, to + row, Real{0});
+    }
+    return {value_scratch_, row};
   }
 
   void read_keys() {

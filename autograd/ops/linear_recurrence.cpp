@@ -82,7 +82,7 @@ Problem problem_of(const Op& op, const LinearRecurrenceOperands& x, const Recurr
   p.key_heads = q.shape[1];
   p.tokens = q.shape[2];
   p.heads = v.shape[1];
-  p.sizes = {q.shape[3], v.shape[3], StateDecay::none};
+  p.sizes = {q.shape[3], v.shape[3], StateDecay::none, x.normalized};
   if (!(k.shape == q.shape) || !(v.shape == Shape{p.batch, p.heads, p.tokens, v.shape[3]}) || p.key_heads < 1 ||
       p.heads % p.key_heads != 0)
     op.fail(
@@ -100,7 +100,7 @@ Problem problem_of(const Op& op, const LinearRecurrenceOperands& x, const Recurr
   if (x.write.tape && !(x.write.shape == Shape{p.batch, p.heads, p.tokens, 1}))
     op.fail(fmt::format("the strength of the write must be [{}, {}, {}, 1], it is {}", p.batch, p.heads, p.tokens,
                         x.write.shape.text()));
-  const Shape state{p.batch, p.heads, p.sizes.key_width, p.sizes.value_width};
+  const Shape state{p.batch, p.heads, p.sizes.key_width, p.sizes.columns()};
   if (x.state.tape && !(x.state.shape == state))
     op.fail(fmt::format("the state must be {}, it is {}", state.text(), x.state.shape.text()));
   p.x = {with_rows_in_one_piece(q),
@@ -108,14 +108,15 @@ Problem problem_of(const Op& op, const LinearRecurrenceOperands& x, const Recurr
          with_rows_in_one_piece(v),
          with_rows_in_one_piece(g),
          x.state.tape ? contiguous(x.state) : Tensor{},
-         x.write};
+         x.write,
+         x.normalized};
   p.chunks = chunks_of(op.tape(), p.batch, p.tokens, bounds);
   return p;
 }
 
-// A state [K, V] to rows of whole vectors.
+// A state to rows of whole vectors.
 void widen(const RecurrenceSizes& sizes, const Real* from, Real* to) {
-  const std::int64_t width = sizes.value_width, row = sizes.padded_values();
+  const std::int64_t width = sizes.columns(), row = sizes.padded_values();
   for (std::int64_t d = 0; d < sizes.key_width; ++d) {
     std::copy_n(from + d * width, width, to + d * row);
     std::fill(to + d * row + width, to + (d + 1) * row, Real{0});
@@ -148,22 +149,38 @@ struct ForwardRoom {
         outputs(scratch.take<Real>(block_tokens * sizes.padded_values())) {}
 };
 
-// The outputs of one head to rows of y; at each chunk, the state before it to `kept`, if it is not null. Leaves the
-// last state in the room.
-void forward(const Problem& p, ForwardRoom& room, std::int64_t b, std::int64_t h, const GradRows& y, Real* kept) {
+// Divides rows of outputs by the sums of their weights, which become `divisors`.
+void divide(const RecurrenceSizes& sizes, Real* rows, std::int64_t tokens, Real* divisors) {
+  for (std::int64_t t = 0; t < tokens; ++t) {
+    Real* const row = rows + t * sizes.padded_values();
+    divisors[t] = row[sizes.value_width] == 0 ? 1 : row[sizes.value_width];
+    map(sizes.padded_values(), [&](std::int64_t c, int) { store(row + c, load(row + c) / Simd(divisors[t])); });
+  }
+}
+
+// What the backward pass needs of a head: the states before its chunks, and a divisor for each token if `normalized`.
+struct Kept {
+  Real *states = nullptr, *divisors = nullptr;
+};
+
+// The outputs of one head to rows of y. Leaves the last state in the room. `kept` is written to, unless it is empty.
+void forward(const Problem& p, ForwardRoom& room, std::int64_t b, std::int64_t h, const GradRows& y, Kept kept) {
   const RecurrenceSizes& sizes = p.sizes;
-  if (p.x.state.tape)
-    widen(sizes, p.x.state.data + (b * p.heads + h) * sizes.key_width * sizes.value_width, room.state);
+  if (p.x.state.tape) widen(sizes, p.x.state.data + (b * p.heads + h) * sizes.key_width * sizes.columns(), room.state);
   else std::fill_n(room.state, sizes.state_size(), Real{0});
   std::int64_t done = 0;
   for (std::int64_t c = p.chunks.first[b]; c < p.chunks.first[b + 1]; ++c) {
     const Chunk& chunk = p.chunks.all[c];
     if (chunk.is_fresh) std::fill_n(room.state, sizes.state_size(), Real{0});
-    if (kept) kept = std::copy_n(room.state, sizes.state_size(), kept);
+    if (kept.states) kept.states = std::copy_n(room.state, sizes.state_size(), kept.states);
     Problem::each_block(chunk, [&](std::int64_t t, std::int64_t n) {
       room.block.read_writes(p.block(b, h, t, n));
       room.block.read_queries();
       room.block.outputs(room.state, room.outputs, sizes.padded_values());
+      if (sizes.normalized) {
+        Real divisors[block_tokens];
+        divide(sizes, room.outputs, n, kept.divisors ? kept.divisors + t : divisors);
+      }
       put_rows(room.outputs, sizes.padded_values(), n, sizes.value_width, 1, y, t);
       room.block.write(room.state);
     });
@@ -194,8 +211,24 @@ struct BackwardRoom {
 // Where one head's gradients go.
 struct HeadGradients {
   GradRows q, k, v, log_decay, write;
-  Scattered dy;
+  Scattered dy, y;
 };
+
+// The gradients of a block's outputs before they were divided, as rows of whole vectors.
+PackedRows output_gradients(const BackwardRoom& room, const HeadGradients& to, const Real* divisors, std::int64_t t0) {
+  const RecurrenceSizes& sizes = room.block.sizes();
+  const std::int64_t n = room.block.tokens(), width = sizes.value_width;
+  if (!sizes.normalized) return pack_rows(to.dy.from(t0), n, width, room.dy_rows);
+  for (std::int64_t t = 0; t < n; ++t) {
+    const Real *dy = to.dy.p + (t0 + t) * to.dy.row, *y = to.y.p + (t0 + t) * to.y.row;
+    Real* const row = room.dy_rows + t * sizes.padded_values();
+    const Real divisor = divisors[t0 + t];
+    std::fill(row + width, row + sizes.padded_values(), Real{0});
+    map(width, [&](std::int64_t c, int m) { store(row + c, load(dy + c, m) / Simd(divisor), m); });
+    row[width] = -sum_over(width, [&](std::int64_t c, int m) { return load(row + c, m) * load(y + c, m); });
+  }
+  return {room.dy_rows, sizes.padded_values()};
+}
 
 // sum over rows of x y, for each of the room's channels.
 void add_products(const Real* x, const Real* y, std::int64_t row, Real* to) {
@@ -245,23 +278,23 @@ void leave_write(const BackwardRoom& room, const GradRows& to, std::int64_t t0) 
 }
 
 // The gradients of one block: room.grad_state is that of the state after it, and becomes that of the state before it.
-void backward(BackwardRoom& room, const Real* state, const HeadGradients& to, std::int64_t t0) {
+void backward(BackwardRoom& room, const Real* state, const HeadGradients& to, const Real* divisors, std::int64_t t0) {
   RecurrenceBlock& block = room.block;
   const RecurrenceSizes& sizes = block.sizes();
-  const std::int64_t n = block.tokens(), K = sizes.key_width, V = sizes.value_width, row = block.row(),
+  const std::int64_t n = block.tokens(), K = sizes.key_width, V = sizes.columns(), row = block.row(),
                      v_row = sizes.padded_values();
   const PackedRows &q = block.query_rows(), &k = block.key_rows();
-  const Scattered dy = to.dy.from(t0);
-  const PackedRows dy_rows = pack_rows(dy, n, V, room.dy_rows);
+  const PackedRows dy_rows = output_gradients(room, to, divisors, t0);
+  const Scattered dy{dy_rows.p, dy_rows.row, 1};
   pack_columns(dy, n, V, 1, room.dy_columns, block_tokens);
-  pack_columns(block.rows().v, n, V, 1, room.value_columns, block_tokens);
+  pack_columns({block.value_rows().p, block.value_rows().row, 1}, n, V, 1, room.value_columns, block_tokens);
 
   small_product(dy, room.value_columns, block_tokens, room.grad_pairs, block_tokens, n, block_tokens, V, false);
   block.weigh(room.grad_pairs);
   if (to.v.p) {
     small_product({block.pairs(), 1, block_tokens}, dy_rows.p, dy_rows.row, room.dv, v_row, n, v_row, n, false);
     small_product({block.decayed_keys(), 1, block_tokens}, room.grad_state, v_row, room.dv, v_row, n, v_row, K, true);
-    put_rows(room.dv, v_row, n, V, 1, to.v, t0);
+    put_rows(room.dv, v_row, n, sizes.value_width, 1, to.v, t0);
   }
 
   // Through the state.
@@ -293,15 +326,15 @@ void backward(BackwardRoom& room, const Real* state, const HeadGradients& to, st
                 true);
 }
 
-// All blocks of one head, from the last to the first. `kept` are the states before its chunks; room.grad_state is the
-// gradient of the last state, and becomes that of the first.
+// All blocks of one head, from the last to the first. room.grad_state is the gradient of the last state, and becomes
+// that of the first.
 void backward(const Problem& p, BackwardRoom& room, std::int64_t b, std::int64_t h, const HeadGradients& to,
-              const Real* kept) {
+              const Kept& kept) {
   const std::int64_t size = p.sizes.state_size(), first = p.chunks.first[b];
   for (std::int64_t c = p.chunks.first[b + 1] - 1; c >= first; --c) {
     const Chunk& chunk = p.chunks.all[c];
     const std::int64_t blocks = (chunk.end - chunk.begin + block_tokens - 1) / block_tokens;
-    std::copy_n(kept + (c - first) * size, size, room.states);
+    std::copy_n(kept.states + (c - first) * size, size, room.states);
     Problem::each_block(chunk, [&](std::int64_t t, std::int64_t n) {
       const std::int64_t next = (t - chunk.begin) / block_tokens + 1;
       if (next == blocks) return;
@@ -312,7 +345,7 @@ void backward(const Problem& p, BackwardRoom& room, std::int64_t b, std::int64_t
       const std::int64_t t = chunk.begin + i * block_tokens;
       room.block.read_writes(p.block(b, h, t, std::min(block_tokens, chunk.end - t)));
       room.block.read_queries();
-      backward(room, room.states + i * size, to, t);
+      backward(room, room.states + i * size, to, kept.divisors, t);
     }
     if (chunk.is_fresh) std::fill_n(room.grad_state, size, Real{0});
   }
@@ -339,13 +372,20 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
   Tape& tape = op.tape();
   // The outputs, followed by the states if they are wanted.
   const std::int64_t of_outputs = p.batch * p.tokens * p.heads * sizes.value_width,
-                     of_state = sizes.key_width * sizes.value_width;
+                     of_state = sizes.key_width * sizes.columns();
   const Tensor y = op.output({of_outputs + (wants_state ? p.batch * p.heads * of_state : 0)});
   const Shape outputs{p.batch, p.heads, p.tokens, sizes.value_width},
       strides{p.tokens * p.heads * sizes.value_width, sizes.value_width, p.heads * sizes.value_width, 1};
-  Real* kept = op.requires_grad() ? tape.keep<Real>(p.chunks.first[p.batch] * p.heads * sizes.state_size()) : nullptr;
+  Kept all;
+  if (op.requires_grad()) {
+    all.states = tape.keep<Real>(p.chunks.first[p.batch] * p.heads * sizes.state_size());
+    if (sizes.normalized) all.divisors = tape.keep<Real>(p.batch * p.heads * p.tokens);
+  }
   const auto kept_of = [=](std::int64_t b, std::int64_t h) {
-    return kept + (p.chunks.first[b] * p.heads + h * p.chunks.of(b)) * sizes.state_size();
+    Kept of = all;
+    if (of.states) of.states += (p.chunks.first[b] * p.heads + h * p.chunks.of(b)) * sizes.state_size();
+    if (of.divisors) of.divisors += (b * p.heads + h) * p.tokens;
+    return of;
   };
   count_operations(p.operations());
   {
@@ -353,12 +393,11 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
     const int threads = threads_of(p, p.operations());
     ForwardRoom* const rooms = rooms_of<ForwardRoom>(threads, scratch, scratch, sizes);
     each_head(p, threads, [&](int thread, std::int64_t b, std::int64_t h) {
-      forward(p, rooms[thread], b, h, {y.data + b * strides[0] + h * strides[1], strides[2], 1, true},
-              kept ? kept_of(b, h) : nullptr);
+      forward(p, rooms[thread], b, h, {y.data + b * strides[0] + h * strides[1], strides[2], 1, true}, kept_of(b, h));
       if (!wants_state) return;
       for (std::int64_t d = 0; d < sizes.key_width; ++d)
-        std::copy_n(rooms[thread].state + d * sizes.padded_values(), sizes.value_width,
-                    y.data + of_outputs + (b * p.heads + h) * of_state + d * sizes.value_width);
+        std::copy_n(rooms[thread].state + d * sizes.padded_values(), sizes.columns(),
+                    y.data + of_outputs + (b * p.heads + h) * of_state + d * sizes.columns());
     });
   }
 
@@ -391,7 +430,8 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
                        head_of(x.values, dv, b, h),
                        head_of(x.log_decay, dg, b, h),
                        head_of(x.write, dw, b, h),
-                       {dy + b * strides[0] + h * strides[1], strides[2], 1}};
+                       {dy + b * strides[0] + h * strides[1], strides[2], 1},
+                       {y.data + b * strides[0] + h * strides[1], strides[2], 1}};
       if (h % p.sharing() != 0) to.q.overwrite = to.k.overwrite = false;
       if (wants_state) widen(sizes, dy + of_outputs + (b * p.heads + h) * of_state, room.grad_state);
       else std::fill_n(room.grad_state, sizes.state_size(), Real{0});
@@ -405,8 +445,8 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
       if (!d_state) return;
       Real* const of_start = d_state.p + (b * p.heads + h) * of_state;
       for (std::int64_t d = 0; d < sizes.key_width; ++d)
-        map(sizes.value_width, [&](std::int64_t c, int n) {
-          accumulate(of_start + d * sizes.value_width + c, load(room.grad_state + d * sizes.padded_values() + c, n),
+        map(sizes.columns(), [&](std::int64_t c, int n) {
+          accumulate(of_start + d * sizes.columns() + c, load(room.grad_state + d * sizes.padded_values() + c, n),
                      d_state.overwrite, n);
         });
     });
@@ -414,8 +454,8 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
 
   LinearRecurrenceResult result{Op::view(y, y.data, outputs, strides), {}};
   if (wants_state)
-    result.state = Op::view(y, y.data + of_outputs, {p.batch, p.heads, sizes.key_width, sizes.value_width},
-                            {p.heads * of_state, of_state, sizes.value_width, 1});
+    result.state = Op::view(y, y.data + of_outputs, {p.batch, p.heads, sizes.key_width, sizes.columns()},
+                            {p.heads * of_state, of_state, sizes.columns(), 1});
   return result;
 }
 

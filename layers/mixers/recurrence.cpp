@@ -243,17 +243,8 @@ RecurrentMixer::Inputs RecurrentMixer::inputs(Pass& pass, const Tensor& x, const
 LinearRecurrenceOperands RecurrentMixer::operands(const Inputs& in, const Tensor& values) const {
   LinearRecurrenceOperands out{in.queries, in.keys, values, in.decay.log_decay};
   if (options_.write == "step") out.write = in.decay.step;
-  if (options_.normalizer == "none") return out;
-  const Tensor ones = values.tape->make({values.shape[0], values.shape[1], values.shape[2], 1});
-  std::fill_n(ones.data, ones.size(), Real{1});
-  out.values = concat({values, ones}, 3);
+  out.normalized = options_.normalizer == "sum";
   return out;
-}
-
-Tensor RecurrentMixer::quotients(const Tensor& sums) const {
-  if (options_.normalizer == "none") return sums;
-  const std::int64_t width = sums.shape[3] - 1;
-  return quotient(slice(sums, 3, 0, width), slice(sums, 3, width, 1));
 }
 
 Tensor RecurrentMixer::sums(Pass& pass, const Inputs& inputs, const Tensor& values, const Mask& mask) const {
@@ -264,7 +255,7 @@ Tensor RecurrentMixer::sums(Pass& pass, const Inputs& inputs, const Tensor& valu
     for (std::int64_t b = 0; b < sequences; ++b) lengths[b] = mask.lengths[b] + static_cast<std::int32_t>(registers_);
     bounds.lengths = lengths;
   }
-  return quotients(linear_recurrence(operands(inputs, values), bounds).outputs);
+  return linear_recurrence(operands(inputs, values), bounds).outputs;
 }
 
 Tensor RecurrentMixer::finish(Pass& pass, const Tensor& x, const Inputs& inputs, const Tensor& of_heads) const {
@@ -321,7 +312,7 @@ Tensor RecurrentMixer::step(Pass& pass, const Tensor& x, const Mask& mask, std::
     last = slice(concat({earlier, in.projected}, 1), 1, n, before);
   }
   state.set(result.state, last, n);
-  return finish(pass, x, in, quotients(result.outputs));
+  return finish(pass, x, in, result.outputs);
 }
 
 } // namespace heed::HEED_REAL

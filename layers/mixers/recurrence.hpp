@@ -60,9 +60,8 @@ private:
   Inputs inputs(Pass& pass, const Tensor& x, const ConvolutionStart& start) const;
   // Null: no feature map.
   Tensor features_of_heads(Pass& pass, const Tensor& x, const Feature* feature, std::int64_t first, Rotated of) const;
-  // What the recurrence takes, with these values; the quotients of its sums; and the results.
+  // What the recurrence takes, with these values; its outputs; and the results.
   LinearRecurrenceOperands operands(const Inputs& inputs, const Tensor& values) const;
-  Tensor quotients(const Tensor& sums) const;
   Tensor sums(Pass& pass, const Inputs& inputs, const Tensor& values, const Mask& mask) const;
   Tensor finish(Pass& pass, const Tensor& x, const Inputs& inputs, const Tensor& of_heads) const;
 

@@ -13,11 +13,12 @@ const Domain unit{-1, 1};
 // q, k, v, the state before, the strength of the write, and the decays, if there are any.
 std::vector<CheckInput> operands(std::int64_t key_heads, std::int64_t heads, std::int64_t tokens,
                                  std::int64_t key_width, std::int64_t value_width, std::int64_t decays,
-                                 const Domain& decay = {-2, -0.05}) {
-  std::vector<CheckInput> out{
-      input({2, key_heads, tokens, key_width}, 1, unit), input({2, key_heads, tokens, key_width}, 2, unit),
-      input({2, heads, tokens, value_width}, 3, unit), input({2, heads, key_width, value_width}, 4, unit),
-      input({2, heads, tokens, 1}, 6, {0.2, 2})};
+                                 const Domain& decay = {-2, -0.05}, const Domain& keys = unit) {
+  std::vector<CheckInput> out{input({2, key_heads, tokens, key_width}, 1, keys),
+                              input({2, key_heads, tokens, key_width}, 2, keys),
+                              input({2, heads, tokens, value_width}, 3, unit),
+                              input({2, heads, key_width, value_width + (keys.low > 0 ? 1 : 0)}, 4, keys),
+                              input({2, heads, tokens, 1}, 6, {0.2, 2})};
   if (decays > 0) out.push_back(input({2, heads, tokens, decays}, 5, decay));
   return out;
 }
@@ -54,6 +55,20 @@ TEST_CASE("the linear recurrence has the right gradient across blocks and chunks
       check_gradient(
           fmt::format("{} tokens, {} decays", tokens, decays),
           [&](const Tensors& x) { return linear_recurrence(of(x)).outputs; }, operands(1, 1, tokens, 3, 2, decays));
+}
+
+TEST_CASE("the linear recurrence has the right gradient if outputs are divided by their weights", "[gradient]") {
+  const Domain positive{0.2, 1};
+  for (const std::int64_t decays : {0, 1, 3})
+    for (const std::int64_t tokens : {1, 18, 66})
+      check_gradient(
+          fmt::format("{} tokens, {} decays", tokens, decays),
+          [&](const Tensors& x) {
+            LinearRecurrenceOperands all = of(x);
+            all.normalized = true;
+            return together(linear_recurrence(all, {}, true));
+          },
+          operands(1, 2, tokens, 3, 2, decays, {-2, -0.05}, positive));
 }
 
 TEST_CASE("the linear recurrence has the right gradient if channels decay below what a quotient can hold",

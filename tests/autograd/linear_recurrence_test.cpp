@@ -18,6 +18,9 @@ struct Sizes {
   std::int64_t batch, key_heads, heads, tokens, key_width, value_width;
   std::int64_t decays;   // of a token and head: 0, 1 or key_width
   bool weighted = false; // has the write a strength?
+  bool normalized = false;
+
+  std::int64_t columns() const { return value_width + (normalized ? 1 : 0); } // of a state
 };
 
 struct Values {
@@ -25,12 +28,12 @@ struct Values {
   Operand q, k, v, g, start, write;
 
   explicit Values(const Sizes& s, const Domain& decay = {-1.5, -0.001})
-      : sizes(s), q({s.batch, s.key_heads, s.tokens, s.key_width}, 1, {-1, 1}),
-        k({s.batch, s.key_heads, s.tokens, s.key_width}, 2, {-1, 1}),
+      : sizes(s), q({s.batch, s.key_heads, s.tokens, s.key_width}, 1, s.normalized ? Domain{0.1, 1} : Domain{-1, 1}),
+        k({s.batch, s.key_heads, s.tokens, s.key_width}, 2, s.normalized ? Domain{0.1, 1} : Domain{-1, 1}),
         v({s.batch, s.heads, s.tokens, s.value_width}, 3, {-1, 1}),
         g({s.batch, s.heads, s.tokens, std::max<std::int64_t>(s.decays, 1)}, 4, decay),
-        start({s.batch, s.heads, s.key_width, s.value_width}, 5, {-1, 1}),
-        write({s.batch, s.heads, s.tokens, 1}, 6, {-0.5, 2}) {}
+        start({s.batch, s.heads, s.key_width, s.columns()}, 5, s.normalized ? Domain{0.1, 1} : Domain{-1, 1}),
+        write({s.batch, s.heads, s.tokens, 1}, 6, {s.normalized ? 0.1 : -0.5, 2}) {}
 
   LinearRecurrenceOperands on(Tape& tape, bool from_start) {
     return {q.on(tape),
@@ -38,7 +41,8 @@ struct Values {
             v.on(tape),
             sizes.decays > 0 ? g.on(tape) : Tensor{},
             from_start ? start.on(tape) : Tensor{},
-            sizes.weighted ? write.on(tape) : Tensor{}};
+            sizes.weighted ? write.on(tape) : Tensor{},
+            sizes.normalized};
   }
 };
 
@@ -56,12 +60,12 @@ Expected by_loops(const Values& x, bool from_start, const RecurrenceBounds& boun
   for (std::int64_t b = 0; b < s.batch; ++b)
     for (std::int64_t h = 0; h < s.heads; ++h) {
       const std::int64_t row = b * s.heads + h, shared = b * s.key_heads + h / (s.heads / s.key_heads);
-      std::vector<double> state(static_cast<std::size_t>(s.key_width * s.value_width));
+      std::vector<double> state(static_cast<std::size_t>(s.key_width * s.columns()));
       const auto cell = [&](std::int64_t d, std::int64_t c) -> double& {
-        return state[static_cast<std::size_t>(d * s.value_width + c)];
+        return state[static_cast<std::size_t>(d * s.columns() + c)];
       };
-      for (std::int64_t i = 0; from_start && i < s.key_width * s.value_width; ++i)
-        state[static_cast<std::size_t>(i)] = at(x.start, row * s.key_width * s.value_width + i);
+      for (std::int64_t i = 0; from_start && i < s.key_width * s.columns(); ++i)
+        state[static_cast<std::size_t>(i)] = at(x.start, row * s.key_width * s.columns() + i);
       for (std::int64_t t = 0; t < s.tokens && (!bounds.lengths || t < bounds.lengths[b]); ++t) {
         if (bounds.segments.numbers && bounds.first + t > 0 &&
             bounds.segments.of(b)[bounds.first + t] != bounds.segments.of(b)[bounds.first + t - 1])
@@ -71,16 +75,20 @@ Expected by_loops(const Values& x, bool from_start, const RecurrenceBounds& boun
           const double decay = s.decays == 0
                                    ? 1
                                    : std::exp(at(x.g, (row * s.tokens + t) * s.decays + (s.decays == 1 ? 0 : d)));
-          for (std::int64_t c = 0; c < s.value_width; ++c)
-            cell(d, c) = decay * cell(d, c) + strength * at(x.k, (shared * s.tokens + t) * s.key_width + d) *
-                                                  at(x.v, (row * s.tokens + t) * s.value_width + c);
+          const double key = strength * at(x.k, (shared * s.tokens + t) * s.key_width + d);
+          for (std::int64_t c = 0; c < s.columns(); ++c)
+            cell(d, c) = decay * cell(d, c) +
+                         key * (c < s.value_width ? at(x.v, (row * s.tokens + t) * s.value_width + c) : 1);
         }
-        for (std::int64_t c = 0; c < s.value_width; ++c) {
+        const auto read = [&](std::int64_t c) {
           double sum = 0;
           for (std::int64_t d = 0; d < s.key_width; ++d)
             sum += at(x.q, (shared * s.tokens + t) * s.key_width + d) * cell(d, c);
-          out.outputs[static_cast<std::size_t>((row * s.tokens + t) * s.value_width + c)] = sum;
-        }
+          return sum;
+        };
+        for (std::int64_t c = 0; c < s.value_width; ++c)
+          out.outputs[static_cast<std::size_t>((row * s.tokens + t) * s.value_width + c)] =
+              s.normalized ? read(c) / read(s.value_width) : read(c);
       }
       out.state.insert(out.state.end(), state.begin(), state.end());
     }
@@ -122,7 +130,8 @@ TEST_CASE("the linear recurrence equals its definition", "[recurrence]") {
         for (const std::int64_t decays : {0, 1, key_width})
           for (const bool from_start : {false, true})
             for (const int bounded : {0, 1, 2, 3}) {
-              Values x({3, key_heads, heads, tokens, key_width, value_width, decays, heads == 4});
+              Values x({3, key_heads, heads, tokens, key_width, value_width, decays, heads == 4,
+                        value_width == 3 || value_width == 16});
               const RecurrenceBounds bounds{.lengths = bounded % 2 == 1 ? lengths : nullptr,
                                             .segments = {bounded >= 2 ? numbers.data() : nullptr, 140},
                                             .first = bounded >= 2 ? 7 : 0};
@@ -172,7 +181,7 @@ TEST_CASE("a long sequence keeps its digits", "[recurrence]") {
 
 TEST_CASE("the bits of the linear recurrence do not depend on threads, batches and segments", "[recurrence]") {
   for (const std::int64_t decays : {0, 1, 12}) {
-    const Sizes sizes{3, 2, 4, 100, 12, 20, decays, true};
+    const Sizes sizes{3, 2, 4, 100, 12, 20, decays, true, decays == 1};
     Values x(sizes);
     const auto alone = outcome(x, true, {});
     for (const int parts : {2, 3, 16}) {
@@ -184,7 +193,7 @@ TEST_CASE("the bits of the linear recurrence do not depend on threads, batches a
       const auto n = static_cast<std::ptrdiff_t>(of.values.size() / 3);
       return std::vector<Real>(of.values.begin() + n, of.values.begin() + 2 * n);
     };
-    Values one({1, 2, 4, 100, 12, 20, decays, true});
+    Values one({1, 2, 4, 100, 12, 20, decays, true, decays == 1});
     for (auto [to, from] : {std::pair{&one.q, &x.q},
                             {&one.k, &x.k},
                             {&one.v, &x.v},
@@ -205,11 +214,15 @@ TEST_CASE("the bits of the linear recurrence do not depend on threads, batches a
       const Tensor x2 = of.on(tape);
       return concat({slice(x2, 2, 50, 37), x2}, 2);
     };
-    const Tensor y =
-        linear_recurrence(
-            {behind(one.q), behind(one.k), behind(one.v), decays > 0 ? behind(one.g) : Tensor{}, {}, behind(one.write)},
-            {.segments = {numbers.data(), 137}})
-            .outputs;
+    const Tensor y = linear_recurrence({behind(one.q),
+                                        behind(one.k),
+                                        behind(one.v),
+                                        decays > 0 ? behind(one.g) : Tensor{},
+                                        {},
+                                        behind(one.write),
+                                        decays == 1},
+                                       {.segments = {numbers.data(), 137}})
+                         .outputs;
     CHECK(read(slice(y, 2, 37, 100)) == without_start[0]);
   }
 }
