@@ -1,7 +1,7 @@
 #include "autograd/linear_recurrence.hpp"
 
 #include "autograd/kernels/heads.hpp"
-#include "autograd/kernels/recurrence_block.hpp"
+#include "autograd/kernels/recurrence_gradients.hpp"
 #include "autograd/operation_count.hpp"
 
 #include <vector>
@@ -158,7 +158,7 @@ void divide(const RecurrenceSizes& sizes, Real* rows, std::int64_t tokens, Real*
   }
 }
 
-// What the backward pass needs of a head: the states before its chunks, and a divisor for each token if `normalized`.
+// What the backward pass needs of a head: states before its chunks, and a divisor for each token if `normalized`.
 struct Kept {
   Real *states = nullptr, *divisors = nullptr;
 };
@@ -190,164 +190,36 @@ void forward(const Problem& p, ForwardRoom& room, std::int64_t b, std::int64_t h
 }
 
 struct BackwardRoom {
-  RecurrenceBlock block;
-  Real *states, *grad_state;  // [blocks of a chunk] before each block; of the state after the block
-  Real *dy_rows, *dy_columns; // [tokens, V], [V, tokens]
-  Real *value_columns, *dv;   // [V, tokens], [tokens, V]
-  Real *grad_pairs, *columns; // [tokens, tokens], [K, tokens]
-  Real *dq, *dk, *dg, *end;   // [tokens, K], [K]
+  RecurrenceGradients gradients;
+  Real* states; // before each block of a chunk
 
-  BackwardRoom(Tape::Scratch& scratch, const RecurrenceSizes& sizes) : block(scratch, sizes) {
-    const std::int64_t of_values = block_tokens * sizes.padded_values(), of_keys = block_tokens * block.row();
-    states = scratch.take<Real>(chunk_tokens / block_tokens * sizes.state_size());
-    grad_state = scratch.take<Real>(sizes.state_size());
-    for (Real** of : {&dy_rows, &dy_columns, &value_columns, &dv}) *of = scratch.take<Real>(of_values);
-    for (Real** of : {&columns, &dq, &dk, &dg}) *of = scratch.take<Real>(of_keys);
-    grad_pairs = scratch.take<Real>(block_tokens * block_tokens);
-    end = scratch.take<Real>(block.row());
-  }
+  BackwardRoom(Tape::Scratch& scratch, const RecurrenceSizes& sizes)
+      : gradients(scratch, sizes), states(scratch.take<Real>(chunk_tokens / block_tokens * sizes.state_size())) {}
 };
 
-// Where one head's gradients go.
-struct HeadGradients {
-  GradRows q, k, v, log_decay, write;
-  Scattered dy, y;
-};
-
-// The gradients of a block's outputs before they were divided, as rows of whole vectors.
-PackedRows output_gradients(const BackwardRoom& room, const HeadGradients& to, const Real* divisors, std::int64_t t0) {
-  const RecurrenceSizes& sizes = room.block.sizes();
-  const std::int64_t n = room.block.tokens(), width = sizes.value_width;
-  if (!sizes.normalized) return pack_rows(to.dy.from(t0), n, width, room.dy_rows);
-  for (std::int64_t t = 0; t < n; ++t) {
-    const Real *dy = to.dy.p + (t0 + t) * to.dy.row, *y = to.y.p + (t0 + t) * to.y.row;
-    Real* const row = room.dy_rows + t * sizes.padded_values();
-    const Real divisor = divisors[t0 + t];
-    std::fill(row + width, row + sizes.padded_values(), Real{0});
-    map(width, [&](std::int64_t c, int m) { store(row + c, load(dy + c, m) / Simd(divisor), m); });
-    row[width] = -sum_over(width, [&](std::int64_t c, int m) { return load(row + c, m) * load(y + c, m); });
-  }
-  return {room.dy_rows, sizes.padded_values()};
-}
-
-// sum over rows of x y, for each of the room's channels.
-void add_products(const Real* x, const Real* y, std::int64_t row, Real* to) {
-  map(row, [&](std::int64_t d, int n) { store(to + d, fused(load(x + d, n), load(y + d, n), load(to + d, n), n), n); });
-}
-
-// The gradient of the decays, from those of queries and keys: with G_t, the sum of decays up to token t,
-// dG_t = q_t dq_t - k_t dk_t; the block's end gets what `end` holds. A decay is a summand of its own sum and of all
-// later ones.
-void put_decay_gradients(const BackwardRoom& room, const PackedRows& q, const PackedRows& k, const GradRows& to,
-                         std::int64_t t0) {
-  const std::int64_t row = room.block.row(), n = room.block.tokens(), width = room.block.sizes().key_width;
-  const bool by_channel = room.block.sizes().decay == StateDecay::channel;
-  double of_head = 0;
-  for (std::int64_t t = n - 1; t >= 0; --t) {
-    const Real *dq = room.dq + t * row, *dk = room.dk + t * row;
-    map(row, [&](std::int64_t d, int m) {
-      const Simd here = fused(load(q.p + t * q.row + d, m), load(dq + d, m),
-                              load(room.end + d, m) - load(k.p + t * k.row + d, m) * load(dk + d, m), m);
-      store(room.end + d, here, m);
-    });
-    if (by_channel) {
-      std::copy_n(room.end, row, room.dg + t * row);
-    } else {
-      of_head += static_cast<double>(sum_over(row, [&](std::int64_t d, int m) { return load(room.end + d, m); }));
-      std::fill_n(room.end, row, Real{0});
-      room.dg[t * row] = static_cast<Real>(of_head);
-    }
-  }
-  put_rows(room.dg, row, n, by_channel ? width : 1, 1, to, t0);
-}
-
-// Turns gradients of keys times the strength of the write into those of keys, and adds those of the strength.
-void leave_write(const BackwardRoom& room, const GradRows& to, std::int64_t t0) {
-  const BlockRows& rows = room.block.rows();
-  for (std::int64_t t = 0; t < rows.tokens; ++t) {
-    Real* const dk = room.dk + t * room.block.row();
-    const std::int64_t width = room.block.sizes().key_width;
-    if (to.p)
-      accumulate(to.p[(t0 + t) * to.row],
-                 sum_over(width, [&](std::int64_t d,
-                                     int n) { return load(rows.k.p + t * rows.k.row + d, n) * load(dk + d, n); }),
-                 to.overwrite);
-    const Simd strength(rows.write.p[t * rows.write.row]);
-    map(width, [&](std::int64_t d, int n) { store(dk + d, load(dk + d, n) * strength, n); });
-  }
-}
-
-// The gradients of one block: room.grad_state is that of the state after it, and becomes that of the state before it.
-void backward(BackwardRoom& room, const Real* state, const HeadGradients& to, const Real* divisors, std::int64_t t0) {
-  RecurrenceBlock& block = room.block;
-  const RecurrenceSizes& sizes = block.sizes();
-  const std::int64_t n = block.tokens(), K = sizes.key_width, V = sizes.columns(), row = block.row(),
-                     v_row = sizes.padded_values();
-  const PackedRows &q = block.query_rows(), &k = block.key_rows();
-  const PackedRows dy_rows = output_gradients(room, to, divisors, t0);
-  const Scattered dy{dy_rows.p, dy_rows.row, 1};
-  pack_columns(dy, n, V, 1, room.dy_columns, block_tokens);
-  pack_columns({block.value_rows().p, block.value_rows().row, 1}, n, V, 1, room.value_columns, block_tokens);
-
-  small_product(dy, room.value_columns, block_tokens, room.grad_pairs, block_tokens, n, block_tokens, V, false);
-  block.weigh(room.grad_pairs);
-  if (to.v.p) {
-    small_product({block.pairs(), 1, block_tokens}, dy_rows.p, dy_rows.row, room.dv, v_row, n, v_row, n, false);
-    small_product({block.decayed_keys(), 1, block_tokens}, room.grad_state, v_row, room.dv, v_row, n, v_row, K, true);
-    put_rows(room.dv, v_row, n, sizes.value_width, 1, to.v, t0);
-  }
-
-  // Through the state.
-  const auto rows_of_state = [&](const Real* of, const Real* right, Real* rows) {
-    small_product({of, v_row, 1}, right, block_tokens, room.columns, block_tokens, K, block_tokens, V, false);
-    pack_columns({room.columns, block_tokens, 1}, K, n, 1, rows, row);
-  };
-  rows_of_state(state, room.dy_columns, room.dq);
-  block.decay_from_start(room.dq);
-  rows_of_state(room.grad_state, room.value_columns, room.dk);
-  block.decay_to_end(room.dk);
-  if (to.log_decay.p) {
-    std::fill_n(room.end, row, Real{0});
-    for (std::int64_t t = 0; t < n; ++t) add_products(k.p + t * k.row, room.dk + t * row, row, room.end);
-    for (std::int64_t d = 0; d < K; ++d)
-      room.end[d] += block.whole(d) * sum_over(v_row, [&](std::int64_t c, int m) {
-                       return load(room.grad_state + d * v_row + c, m) * load(state + d * v_row + c, m);
-                     });
-  }
-
-  block.add_pair_gradients(room.grad_pairs, room.dq, room.dk);
-  if (to.log_decay.p) put_decay_gradients(room, q, k, to.log_decay, t0);
-  if (block.rows().write.p) leave_write(room, to.write, t0);
-  if (to.q.p) put_rows(room.dq, row, n, K, 1, to.q, t0);
-  if (to.k.p) put_rows(room.dk, row, n, K, 1, to.k, t0);
-
-  block.decay(room.grad_state);
-  small_product({block.decayed_queries(), block_tokens, 1}, dy_rows.p, dy_rows.row, room.grad_state, v_row, K, v_row, n,
-                true);
-}
-
-// All blocks of one head, from the last to the first. room.grad_state is the gradient of the last state, and becomes
-// that of the first.
+// All blocks of one head, from the last to the first. The gradient of the last state becomes that of the first. `kept`
+// are the states before the chunks.
 void backward(const Problem& p, BackwardRoom& room, std::int64_t b, std::int64_t h, const HeadGradients& to,
-              const Kept& kept) {
+              const Real* kept) {
+  RecurrenceBlock& block = room.gradients.block;
   const std::int64_t size = p.sizes.state_size(), first = p.chunks.first[b];
   for (std::int64_t c = p.chunks.first[b + 1] - 1; c >= first; --c) {
     const Chunk& chunk = p.chunks.all[c];
     const std::int64_t blocks = (chunk.end - chunk.begin + block_tokens - 1) / block_tokens;
-    std::copy_n(kept.states + (c - first) * size, size, room.states);
+    std::copy_n(kept + (c - first) * size, size, room.states);
     Problem::each_block(chunk, [&](std::int64_t t, std::int64_t n) {
       const std::int64_t next = (t - chunk.begin) / block_tokens + 1;
       if (next == blocks) return;
-      room.block.read_writes(p.block(b, h, t, n));
-      room.block.write(std::copy_n(room.states + (next - 1) * size, size, room.states + next * size) - size);
+      block.read_writes(p.block(b, h, t, n));
+      block.write(std::copy_n(room.states + (next - 1) * size, size, room.states + next * size) - size);
     });
     for (std::int64_t i = blocks - 1; i >= 0; --i) {
       const std::int64_t t = chunk.begin + i * block_tokens;
-      room.block.read_writes(p.block(b, h, t, std::min(block_tokens, chunk.end - t)));
-      room.block.read_queries();
-      backward(room, room.states + i * size, to, kept.divisors, t);
+      block.read_writes(p.block(b, h, t, std::min(block_tokens, chunk.end - t)));
+      block.read_queries();
+      room.gradients.put(room.states + i * size, to, t);
     }
-    if (chunk.is_fresh) std::fill_n(room.grad_state, size, Real{0});
+    if (chunk.is_fresh) std::fill_n(room.gradients.grad_state, size, Real{0});
   }
 }
 
@@ -425,17 +297,20 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
     BackwardRoom* const rooms = rooms_of<BackwardRoom>(threads, scratch, scratch, sizes);
     each_head(p, threads, [&, dq = dq, dk = dk, dv = dv](int thread, std::int64_t b, std::int64_t h) {
       BackwardRoom& room = rooms[thread];
+      Real* const grad_state = room.gradients.grad_state;
+      const Kept kept = kept_of(b, h);
       HeadGradients to{head_of(x.queries, dq, b, h / p.sharing()),
                        head_of(x.keys, dk, b, h / p.sharing()),
                        head_of(x.values, dv, b, h),
                        head_of(x.log_decay, dg, b, h),
                        head_of(x.write, dw, b, h),
                        {dy + b * strides[0] + h * strides[1], strides[2], 1},
-                       {y.data + b * strides[0] + h * strides[1], strides[2], 1}};
+                       {y.data + b * strides[0] + h * strides[1], strides[2], 1},
+                       kept.divisors};
       if (h % p.sharing() != 0) to.q.overwrite = to.k.overwrite = false;
-      if (wants_state) widen(sizes, dy + of_outputs + (b * p.heads + h) * of_state, room.grad_state);
-      else std::fill_n(room.grad_state, sizes.state_size(), Real{0});
-      backward(p, room, b, h, to, kept_of(b, h));
+      if (wants_state) widen(sizes, dy + of_outputs + (b * p.heads + h) * of_state, grad_state);
+      else std::fill_n(grad_state, sizes.state_size(), Real{0});
+      backward(p, room, b, h, to, kept.states);
       const std::int64_t end = p.chunks.of(b) == 0 ? 0 : p.chunks.all[p.chunks.first[b + 1] - 1].end;
       clear_rows(to.q, end, p.tokens, sizes.key_width);
       clear_rows(to.k, end, p.tokens, sizes.key_width);
@@ -446,7 +321,7 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
       Real* const of_start = d_state.p + (b * p.heads + h) * of_state;
       for (std::int64_t d = 0; d < sizes.key_width; ++d)
         map(sizes.columns(), [&](std::int64_t c, int n) {
-          accumulate(of_start + d * sizes.columns() + c, load(room.grad_state + d * sizes.padded_values() + c, n),
+          accumulate(of_start + d * sizes.columns() + c, load(grad_state + d * sizes.padded_values() + c, n),
                      d_state.overwrite, n);
         });
     });
