@@ -7,7 +7,7 @@
 namespace heed {
 
 /// The segments of tokens, such as the documents of one text: the number of the segment at each position of each batch
-/// entry. Attention formulas read them.
+/// entry. Attention formulas, recurrences and convolutions read them.
 struct Segments {
   const std::int32_t* numbers = nullptr; ///< [B, at least as many positions as there are]; null: there are none
   std::int64_t row = 0;                  ///< the distance between the numbers of two entries

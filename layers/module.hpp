@@ -92,7 +92,11 @@ public:
   /// A filter for each channel, [channels, taps]. Filters start uniformly within 1 / sqrt(taps), as those of
   /// torch.nn.Conv1d with a group for each channel. Weight decay applies.
   ParameterId filters(const std::string& name, const Shape& shape) const {
-    return add(name, shape, Init::uniform(1 / std::sqrt(static_cast<double>(shape[-1]))), WeightDecay::yes);
+    return filters(name, shape, Init::uniform(1 / std::sqrt(static_cast<double>(shape[-1]))));
+  }
+  /// The same with initial values of the layer's own.
+  ParameterId filters(const std::string& name, const Shape& shape, const Init& init) const {
+    return add(name, shape, init, WeightDecay::yes);
   }
   /// A parameter without weight decay: a bias, a gain, a temperature, or a vector with one weight per feature, also for
   /// all heads together.

@@ -146,7 +146,7 @@ void judge(WrittenValue& candidate, const View& view, int at_least = 0) {
   const std::string_view key = of_parameter ? formula_parameters_key : std::string_view(*candidate.key);
   const OptionCondition* unmet = cause_of(unmet_dependency(key, values_of(view)), view,
                                           candidate.setting->origin.layer);
-  if (!unmet && (of_parameter || (key == segment_end_key && !is_recurrence(view))))
+  if (!unmet && (of_parameter || (key == segment_end_key && !acts_by_segments(view))))
     return judge_by_formulas(candidate, view, at_least);
   if (!unmet) {
     candidate.does_something = true;
@@ -178,6 +178,11 @@ std::string shown(const View& view, const std::string& key) {
 
 bool is_recurrence(const View& block) {
   return !unmet_dependency("mixer.kind", values_of(block)) && text(block, "mixer.kind") != "attention";
+}
+
+bool acts_by_segments(const View& block) {
+  const std::string_view key = "attention.convolution";
+  return is_recurrence(block) || (!unmet_dependency(key, values_of(block)) && is_given(block.at(key).value));
 }
 
 Resolution::Resolution(const Settings& settings) : settings_(settings) {

@@ -54,6 +54,8 @@ FormulaTexts formula_texts(const View& view);
 
 /// Is the block's mixer a recurrence?
 bool is_recurrence(const View& block);
+/// Does the block begin anew with each segment, as recurrences and convolutions do?
+bool acts_by_segments(const View& block);
 
 struct Resolution {
   explicit Resolution(const Settings& settings);

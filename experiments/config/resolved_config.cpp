@@ -112,7 +112,7 @@ FormulaTexts formula_texts(const View& view) {
 
 bool Resolution::uses_segments() const {
   return std::ranges::any_of(deciding_views(), [](const View* view) {
-    return is_recurrence(*view) || formulas_use_segments(view->parameters, formula_texts(*view));
+    return acts_by_segments(*view) || formulas_use_segments(view->parameters, formula_texts(*view));
   });
 }
 

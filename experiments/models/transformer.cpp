@@ -3,6 +3,7 @@
 #include "experiments/config/config.hpp"
 #include "experiments/models/segments.hpp"
 #include "layers/attention/formula/formula.hpp"
+#include "layers/attention/part.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +13,9 @@ namespace heed::HEED_REAL {
 
 bool reads_segments(const Config& config) {
   return config.any_block([&](const LayerChoice& block) {
-    if (!has_attention(block)) return !config.model.segment_end.empty();
+    const bool ends = !config.model.segment_end.empty();
+    if (!has_attention(block)) return ends;
+    if (ends && has_part(block, "convolution")) return true;
     const AttentionOptions& o = block.attention;
     const std::vector<FormulaParameter> parameters = formula_parameters(o.parameters);
     return use_of(o.score_mod, FormulaKind::score, parameters).segments ||

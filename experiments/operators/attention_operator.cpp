@@ -291,6 +291,7 @@ private:
     const std::int64_t queries = inputs[0].shape[-2];
     LostKeys::Found keys = LostKeys::in(inputs.back()), own;
     if (heads_) keys.add(LostKeys::in(inputs[1]));
+    if (multi_head_) keys.spread(multi_head_->earlier_tokens());
     if (multi_head_) own = inputs.size() == 1 ? keys : LostKeys::in(inputs[0]);
     if (!keys.any() && !own.any()) return attend(call, part, tape, inputs, mask);
     for (std::size_t i = heads_ ? 1 : 0; i < inputs.size(); ++i) inputs[i] = finite_or_zero(inputs[i]);

@@ -52,6 +52,16 @@ void LostKeys::Found::add(const Found& other) {
   std::ranges::transform(lost, other.lost, lost.begin(), [](int a, int b) { return static_cast<std::uint8_t>(a | b); });
 }
 
+void LostKeys::Found::spread(std::int64_t earlier) {
+  if (!any() || earlier == 0) return;
+  for (std::int64_t b = 0; b < batch; ++b) {
+    std::uint8_t* const of = lost.data() + b * positions;
+    for (std::int64_t t = 0, clear = 0; t < positions; ++t) // `clear`: the first position that none reaches
+      if (of[t]) clear = t + earlier + 1;
+      else of[t] = t < clear;
+  }
+}
+
 Tensor LostKeys::for_queries(Tape& tape, const Found& keys, std::int64_t queries, const Mask& mask) const {
   const Tensor lost = tape.zeros({keys.batch, 1, keys.positions, 1});
   std::ranges::copy(keys.lost, lost.data);

@@ -23,6 +23,8 @@ public:
 
     bool any() const { return !lost.empty(); }
     void add(const Found& other);
+    /// Adds the positions that have one of these among the `earlier` positions before them.
+    void spread(std::int64_t earlier);
   };
   static Found in(const Tensor& x);
 

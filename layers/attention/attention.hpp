@@ -132,10 +132,18 @@ public:
 
   /// The width of the projected values of all heads.
   std::int64_t values_width() const override { return head_sizes_.values(); }
+  /// How many tokens before a token its query, key and value are made of, besides the token itself.
+  std::int64_t earlier_tokens() const { return earlier_tokens_; }
 
 private:
-  // x: the positions of a sequence from `first` on, where registers count
-  Projected project(Pass& pass, const Tensor& x, std::int64_t first, Tensor* first_values) const;
+  class StateWithParts;
+  // x: the positions of a sequence from `first` on, where registers count. `kept`: of each part, in decoding, if one
+  // acts on tokens; otherwise empty
+  Projected project(Pass& pass, const Tensor& x, std::int64_t first, const Segments& segments,
+                    std::span<StoredTensor> kept, Tensor* first_values) const;
+  // `step`, with the state of keys and values
+  Tensor step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<MixerState>& past,
+              std::span<StoredTensor> kept, Tensor* first_values) const;
   Projected of_stored(Pass& pass, const StoredVectors& stored) const;
   Projected of_memory(Pass& pass, const Tensor& memory) const;
   // What the parts make of queries, keys and values, [B, T, heads * width].
@@ -171,6 +179,8 @@ private:
   Attention attention_;
   std::optional<Linear> output_; // empty: the heads' results are the result
   AttentionParts parts_;
+  bool acts_on_tokens_ = false; // does a part have `tokens`?
+  std::int64_t earlier_tokens_ = 0;
   std::int64_t learned_keys_ = 0, before_ = 0; // keys of no position: those of parts; and those, then registers
 };
 

@@ -167,7 +167,12 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
                        .layers = sizes.layers,
                        .shared_layers = sizes.shared_layers},
                       choice);
-  stores_vectors_ = projection_->stores_vectors() &&
+  for (const auto& part : parts_) {
+    const std::optional<std::int64_t> earlier = part->earlier_tokens();
+    acts_on_tokens_ = acts_on_tokens_ || earlier;
+    earlier_tokens_ += earlier.value_or(0);
+  }
+  stores_vectors_ = projection_->stores_vectors() && !acts_on_tokens_ &&
                     std::ranges::none_of(parts_, [](const auto& part) { return part->uses_first_values(); });
   for (const auto& part : parts_) learned_keys_ += part->learned_key_count();
   if (sizes.memory_width == 0) before_ = learned_keys_ + sizes.registers;
@@ -176,7 +181,8 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
 
 Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Mask& mask, Tensor* first_values) const {
   if (sizes_.memory_width > 0) return (*this)(pass, x, x, mask);
-  const Projected of_x = project(pass, x, 0, first_values), all = with_learned_keys(pass, of_x);
+  const Projected of_x = project(pass, x, 0, mask.query_segments, {}, first_values),
+                  all = with_learned_keys(pass, of_x);
   const Mask of_all = with_keys_before(pass, mask, x.shape[0]);
   AttentionInputs inputs = of_self(all, of_all);
   add_inputs(pass, x, inputs);
@@ -208,8 +214,11 @@ Projected MultiHeadAttention::with_learned_keys(Pass& pass, const Projected& of_
   return out;
 }
 
-Projected MultiHeadAttention::project(Pass& pass, const Tensor& x, std::int64_t first, Tensor* first_values) const {
+Projected MultiHeadAttention::project(Pass& pass, const Tensor& x, std::int64_t first, const Segments& segments,
+                                      std::span<StoredTensor> kept, Tensor* first_values) const {
   Projected out = projection_->of_self(pass, x, first);
+  for (std::size_t n = 0; n < parts_.size(); ++n)
+    out = parts_[n]->tokens(pass, out, {segments, first, kept.empty() ? nullptr : &kept[n]});
   out.q = queries_of(pass, out.q);
   out.k = keys_of(pass, out.k);
   out.v = values_of(pass, out.v, first_values);
@@ -263,13 +272,35 @@ void MultiHeadAttention::require_memory(bool wanted, const char* what) const {
   throw Failed(fmt::format("[attention] {} attention was made, and {}", wanted ? "self" : "cross", what));
 }
 
+// Between decoding steps: the state of keys and values, and what each part keeps of tokens.
+class MultiHeadAttention::StateWithParts final : public MixerState {
+public:
+  explicit StateWithParts(std::size_t parts) : kept(parts) {}
+  std::int64_t length() const override { return of_keys ? of_keys->length() : 0; }
+  void select(std::span<const std::int64_t> parents) override {
+    if (of_keys) of_keys->select(parents);
+    for (StoredTensor& each : kept) each.select(parents);
+  }
+
+  std::unique_ptr<MixerState> of_keys; // null: there was no step
+  std::vector<StoredTensor> kept;
+};
+
 Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<MixerState>& past,
                                 Tensor* first_values) const {
   require_memory(false, "called for steps of self attention");
+  if (!acts_on_tokens_) return step(pass, x, mask, past, {}, first_values);
+  if (!past) past = std::make_unique<StateWithParts>(parts_.size());
+  auto& state = dynamic_cast<StateWithParts&>(*past);
+  return step(pass, x, mask, state.of_keys, state.kept, first_values);
+}
+
+Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<MixerState>& past,
+                                std::span<StoredTensor> kept, Tensor* first_values) const {
   Mask after = with_keys_before(pass, mask, x.shape[0]);
   const bool stores_learned = past && !stores_vectors_;
   after.offset = (past ? past->length() : 0) + (stores_learned ? 0 : learned_keys_);
-  const Projected of_x = project(pass, x, after.offset - learned_keys_, first_values);
+  const Projected of_x = project(pass, x, after.offset - learned_keys_, mask.query_segments, kept, first_values);
   AttentionInputs inputs = of_self(of_x, after);
   add_inputs(pass, x, inputs);
   if (sizes_.position) {

@@ -12,6 +12,7 @@
 #include "layers/layer_options.hpp"
 #include "layers/module.hpp"
 #include "layers/required_function.hpp"
+#include "layers/stored_tensor.hpp"
 #include "options/sketch.hpp"
 #include "options/variant.hpp"
 
@@ -64,11 +65,19 @@ struct PartSizes {
 
 struct AttentionPartInfo;
 
+/// The tokens of a call of self attention.
+struct PartTokens {
+  Segments segments{};          ///< of all positions; no numbers: there are none
+  std::int64_t first = 0;       ///< the position of the first token; registers count
+  StoredTensor* kept = nullptr; ///< in decoding: what the part has kept of the tokens before them; null: no steps
+};
+
 /// A part of attention. Each function is one place where a part may act; by default, nothing happens there. In the
 /// order in which attention calls them:
 ///
 /// | function | acts on |
 /// |---|---|
+/// | `tokens` | what the projection made of the tokens in self attention, with that of earlier tokens |
 /// | `queries`, `keys`, `values` | what the projection made |
 /// | `learned_keys` | the keys and values that all queries see, in addition to those of the sequence |
 /// | `inputs` | what the scores get from the queries' tokens: forget gates, lambda |
@@ -79,11 +88,15 @@ struct AttentionPartInfo;
 /// have these.
 ///
 /// In decoding, keys and values are stored after `keys` and `values`, and so is AttentionInputs::forget. With
-/// projections that store vectors, `keys` and `values` act on all stored positions again at each step. Rotations by the
-/// position come after `queries` and `keys`.
+/// projections that store vectors, `keys` and `values` act on all stored positions again at each step, unless a part
+/// has `tokens`. Rotations by the position come after `queries` and `keys`.
 class AttentionPart {
 public:
   virtual ~AttentionPart() = default;
+  /// q, k and v [B, T, heads * width] to the same shapes. In decoding, it also sets PartTokens::kept.
+  virtual Projected tokens(Pass&, const Projected& given, const PartTokens&) const { return given; }
+  /// How many tokens before a token `tokens` reads. The part keeps them between decoding steps. Empty: it does nothing.
+  virtual std::optional<std::int64_t> earlier_tokens() const { return std::nullopt; }
   /// [B, T, heads * width] to the same shape. `first_values` are the values of the stack's first block, for parts that
   /// use them.
   virtual Tensor queries(Pass&, const Tensor& q) const { return q; }

@@ -3,6 +3,7 @@
 #include "layers/attention/heads.hpp"
 #include "layers/position/position.hpp"
 #include "layers/quotient.hpp"
+#include "layers/stored_tensor.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -113,15 +114,7 @@ class RecurrentMixer::State final : public MixerState {
 public:
   std::int64_t length() const override { return length_; }
   void select(std::span<const std::int64_t> parents) override {
-    for (Store* store : {&sums_, &inputs_}) {
-      if (store->numbers.empty()) continue;
-      const std::int64_t each = store->shape.size() / store->shape[0];
-      std::vector<Real> chosen;
-      for (const std::int64_t p : parents)
-        chosen.insert(chosen.end(), store->numbers.begin() + p * each, store->numbers.begin() + (p + 1) * each);
-      store->numbers = std::move(chosen);
-      store->shape[0] = std::ssize(parents);
-    }
+    for (StoredTensor* stored : {&sums_, &inputs_}) stored->select(parents);
   }
 
   Tensor sums(Tape& tape) const { return sums_.on(tape); }
@@ -134,20 +127,8 @@ public:
   }
 
 private:
-  // It owns its memory, because tapes may be rewound between steps.
-  struct Store {
-    Shape shape;
-    std::vector<Real> numbers;
-
-    Tensor on(Tape& tape) const { return numbers.empty() ? Tensor{} : tape.copy(numbers.data(), shape); }
-    void set(const Tensor& x) {
-      const Tensor dense = contiguous(x);
-      shape = x.shape;
-      numbers.assign(dense.data, dense.data + dense.size());
-    }
-  };
   std::int64_t length_ = 0;
-  Store sums_, inputs_;
+  StoredTensor sums_, inputs_;
 };
 
 RecurrentMixer::RecurrentMixer(const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes,

@@ -206,6 +206,28 @@ TEST_CASE("multi-head attention has the right gradient with two maps for each he
             }
 }
 
+TEST_CASE("multi-head attention has the right gradient with a convolution, in segments, too", "[gradient][attention]") {
+  const std::int32_t segments[] = {0, 0, 0, 1, 1, 0, 1, 1, 1, 1};
+  for (const std::string on : {"qkv", "qk", "v"})
+    for (const std::int64_t taps : {1, 2, 4})
+      for (const std::int64_t key_heads : {1, 2})
+        for (const bool is_segmented : {false, true}) {
+          INFO(on << ", " << taps << " taps, " << key_heads << " heads of keys, segments " << is_segmented);
+          LayerChoice choice;
+          choice.part_options["convolution"] = taps;
+          choice.part_options["convolution_on"] = on;
+          choice.part_options["query_key_norm"] = "rms";
+          choice.attention.key_value_heads = key_heads;
+          Weights weights;
+          const MultiHeadAttention attention(weights.scope(), choice, {.width = 4, .heads = 2}, Init::normal(1));
+          weights.fill(4);
+          const Segments given{is_segmented ? segments : nullptr, 5};
+          check_module(weights, {Operand({2, 5, 4}, 5, {-1, 1, 0})}, [&](Pass& pass, const std::vector<Tensor>& x) {
+            return attention(pass, x[0], {.causal = true, .query_segments = given, .key_segments = given});
+          });
+        }
+}
+
 TEST_CASE("forget gates have the right gradient beside a position, in blocks, and after earlier keys",
           "[gradient][attention]") {
   for (const std::string position : {"none", "alibi", "kerple"})

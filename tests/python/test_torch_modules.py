@@ -3,6 +3,7 @@
 import copy
 import io
 import json
+import math
 import os
 import pathlib
 import pickle
@@ -74,6 +75,7 @@ def test_cross_attention_is_pytorchs():
     {"attention.key_value_heads": 2}, {"attention.gate": "head"}, {"attention.differential": "v2"},
     {"attention.query_key_norm": "rms"}, {"attention.projection": "latent"}, {"attention.forget_gate": True},
     {"attention.persistent_keys": 3}, {"attention.projection": "identity"}, {"block.bias": False},
+    {"attention.convolution": 3},
 ], ids=lambda options: next(iter(options)))
 def test_gradients_of_projections(options):
     module = MultiHeadAttention(8, 4, causal=True, options=options, dtype=torch.float64)
@@ -81,6 +83,44 @@ def test_gradients_of_projections(options):
     for p in module.parameters():
         torch.nn.init.normal_(p, std=0.5)
     assert torch.autograd.gradcheck(lambda x, *_: module(x), (x, *module.parameters()))
+
+
+def test_a_convolution_is_that_of_pytorch():
+    module = MultiHeadAttention(8, 2, causal=True, options={"attention.convolution": 4}, dtype=torch.float64)
+    for p in module.parameters():
+        torch.nn.init.normal_(p, std=0.5)
+    x = torch.randn(3, 9, 8, dtype=torch.float64, requires_grad=True)
+
+    def convolved(y, w):
+        padded = F.pad(y.transpose(1, 2), (w.shape[1] - 1, 0))
+        y = y + F.conv1d(padded, w[:, None], groups=len(w)).transpose(1, 2)
+        return y.unflatten(2, (2, 4)).transpose(1, 2)
+
+    filters = module.convolution
+    q, k, v = map(convolved, F.linear(x, module.qkv.weight, module.qkv.bias).split(8, dim=2),
+                  (filters.query, filters.key, filters.value))
+    y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2)
+    wanted = F.linear(y, module.output.weight, module.output.bias)
+    found = module(x)
+    torch.testing.assert_close(found, wanted)
+    over = (x, *module.parameters())
+    torch.testing.assert_close(torch.autograd.grad(found.sin().sum(), over),
+                               torch.autograd.grad(wanted.sin().sum(), over))
+
+
+def test_a_convolution_carries_what_is_lost_to_the_tokens_that_read_it():
+    module = MultiHeadAttention(8, 2, causal=True, window=2, options={"attention.convolution": 3}, dtype=torch.float64)
+    for p in module.parameters():
+        torch.nn.init.normal_(p, std=0.5)
+    x = torch.randn(2, 12, 8, dtype=torch.float64)
+    wanted = module(x)
+    x[1, 4] = math.nan
+    for grad in (True, False):
+        found = module(x.clone().requires_grad_(grad)) if grad else module(x).detach()
+        lost = torch.isnan(found).all(2)
+        # Keys 4 to 6 are made of token 4, and queries up to 8 see key 6.
+        assert lost[1].nonzero().flatten().tolist() == [4, 5, 6, 7, 8]
+        torch.testing.assert_close(found[~lost], wanted[~lost])
 
 
 def test_names_that_are_words_of_python():

@@ -271,6 +271,40 @@ TEST_CASE("the steps of blocks that add the first one's values, of persistent ke
   check_steps({"attention.score=location", registers});
 }
 
+TEST_CASE("the steps of a convolution of queries, keys and values give the logits of the whole sequence",
+          "[decoding]") {
+  for (const std::string taps : {"1", "2", "4"}) {
+    const std::string convolution = "attention.convolution=" + taps;
+    for (const std::string more : {"attention.convolution_on=qk",
+                                   "attention.convolution_on=kv",
+                                   "attention.key_value_heads=1",
+                                   "attention.score=linear",
+                                   "attention.score=additive",
+                                   "attention.window=1",
+                                   "attention.forget_gate=true",
+                                   "attention.differential=v1",
+                                   "attention.query_key_norm=rms",
+                                   "attention.persistent_keys=2",
+                                   "model.registers=3",
+                                   "model.segment_end=.",
+                                   "position.kind=rotary",
+                                   "position.kind=alibi",
+                                   "attention.projection=latent",
+                                   "attention.projection=shared_key_value",
+                                   "attention.projection=identity",
+                                   "model.shared_layers=true",
+                                   "attention.exclusive=true",
+                                   "attention.talking_heads=both"})
+      check_steps({convolution, more});
+    check_steps({convolution, "attention.persistent_keys=2", "model.registers=1", "attention.projection=latent"});
+    check_steps({convolution, "model.segment_end=.", "attention.mask_mod=segment_i == segment_j"});
+    check_steps({convolution, "attention.value_residual=learned", "model.layers=3"});
+    check_steps({"model.kind=encoder_decoder"},
+                "[[block.override]]\nstack = \"decoder\"\nattention.convolution = " + taps + "\n");
+    check_steps({"model.layers=3"}, "[[block.override]]\nlayers = [1]\nattention.convolution = " + taps + "\n");
+  }
+}
+
 TEST_CASE("the steps of every projection give the logits of the whole sequence", "[decoding]") {
   const std::vector<std::vector<std::string>> projections = {{"attention.projection=latent"},
                                                              {"attention.projection=latent", "attention.latent.width=3",

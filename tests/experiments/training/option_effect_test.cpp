@@ -37,6 +37,7 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"task.scan.cutoff", {"task.scan.cutoff=10", "train.evaluate_batches=4"}}, // no command has 23 actions
     {"task.scan.split", {"train.evaluate_batches=4"}},
     {"data.bucket", {"train.evaluate_batches=4"}},
+    {"attention.convolution_on", {"attention.convolution=2"}},
     {"mixer.convolution_bias", {"mixer.convolution=2"}},
     {"mixer.keys", {"mixer.decay=log_sigmoid"}}, // which decays by channel
     {"recurrent.reach",
