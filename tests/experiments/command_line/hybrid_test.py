@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""A decoder with three blocks of gated linear attention to one of attention, through the commands. Prints TAP.
+
+Usage: hybrid_test.py HEED
+"""
+
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
+from tap import attempt, run_case  # noqa: E402
+
+HEED = sys.argv[1]
+CONFIG = """name = "hybrid"
+[task]
+kind = "text"
+[data]
+path = "{text}"
+[model]
+layers = 4
+width = 16
+heads = 2
+[mixer]
+kind = "gla"
+[[block.override]]
+every = 4
+mixer.kind = "attention"
+[train]
+steps = {steps}
+batch = 4
+evaluate_every = 6
+checkpoint_every = 6
+"""
+
+
+class Hybrid(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.place = pathlib.Path(folder.name)
+        text = self.place / "text.txt"
+        text.write_text("to be or not to be, that is the question. " * 60)
+        self.config = self.place / "config.toml"
+        self.config.write_text(CONFIG.format(text=text, steps=12))
+
+    def heed(self, *words: str) -> str:
+        done = attempt([HEED, *words])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def trained(self, out: str, *overrides: str) -> pathlib.Path:
+        self.heed("run", str(self.config), *overrides, "--out", str(self.place / out))
+        (manifest,) = self.place.joinpath(out).glob("*/manifest.json")
+        return manifest.parent
+
+    def test_all_commands_serve_a_hybrid(self) -> None:
+        run = self.trained("runs")
+        out = ["--out", str(run.parent)]
+        text = self.heed("generate", run.name, "--prompt", "to be ", "--tokens", "40", *out)
+        self.assertTrue(text.startswith("to be "), text)
+        self.assertEqual(text, self.heed("generate", run.name, "--prompt", "to be ", "--tokens", "40", *out))
+        inspected = json.loads(self.heed("inspect", run.name, "--json", *out))
+        self.assertEqual({head["attention"] for head in inspected["heads"]}, {"blocks.3.attention"})
+        names = " ".join(module["module"] for module in inspected["modules"])
+        self.assertIn("blocks.2.mixer.decay.gate", names)
+        self.assertNotIn("blocks.3.mixer", names)
+        self.assertIn("val_loss", self.heed("evaluate", run.name, *out))
+        self.assertIn('layers = [3]\nmixer.kind = "attention"', self.heed("show", run.name, *out))
+
+    def test_an_interrupted_hybrid_goes_on_with_the_same_bits(self) -> None:
+        out = self.place / "runs"
+        longer = "train.steps=120"
+        process = subprocess.Popen([HEED, "run", str(self.config), longer, "--out", str(out)], stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        while process.poll() is None and not list(out.glob("*/checkpoint-000006*")):
+            pass
+        process.kill()
+        self.assertEqual(process.wait(), -signal.SIGKILL)
+        run = self.trained("runs", longer)
+        again = self.heed("rerun", run.name, "--out", str(out))  # from the first step
+        self.assertTrue(again.startswith("the same bits: "), again)
+
+
+run_case(Hybrid)
