@@ -53,6 +53,14 @@ struct MixerCase {
 };
 void measure_mixer(const MixerCase& about, int threads);
 
+/// Only a linear recurrence: forward and backward to all operands. Threads as for a mixer.
+struct RecurrenceCase {
+  int decays = 0; ///< of a token and head: 0, 1, or as many as keys
+  int batch = 1, heads = 1, length = 1;
+  int keys = 1, values = 1; ///< widths of a head
+};
+void measure_recurrence(const RecurrenceCase& about, int threads);
+
 /// Only attention: forward and backward to queries, keys, values and the parameters of score and relative position.
 struct AttentionCase {
   std::string score;
