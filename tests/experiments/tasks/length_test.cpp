@@ -248,6 +248,14 @@ TEST_CASE("sequences of a length: repeats, brackets, questions and expressions",
   for (const std::int64_t length : {6, 48})
     for (const Pair& pair : of("dyck", {}, length)) CHECK(words(pair.input) == static_cast<std::size_t>(length - 1));
   for (const Pair& pair : of("mqar", {{"pairs", std::int64_t{4}}}, 128)) CHECK(words(pair.input) == 128);
+  // Longer sequences have as many pairs as training's.
+  const auto varied = make_task(task_config("mqar", {{"min_pairs", std::int64_t{4}}, {"updates", std::int64_t{2}}}));
+  std::set<std::ptrdiff_t> numbers_of_keys;
+  for (const Sequence& sequence : evaluation_sequences(*varied->of_length(512), lm, Split::test)) {
+    CHECK(sequence.tokens.size() == 512);
+    numbers_of_keys.insert(512 - std::ranges::count(sequence.targets, ignored));
+  }
+  CHECK(numbers_of_keys == std::set<std::ptrdiff_t>{4, 5, 6, 7, 8});
   // Expressions have at least nine tenths of the length.
   std::set<std::size_t> lengths;
   for (const Pair& pair : of("listops", {}, 40)) lengths.insert(words(pair.input));

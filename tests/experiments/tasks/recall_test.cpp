@@ -1,0 +1,283 @@
+// Tests of recall as research on sequence mixers needs it: updated keys, blanks and varied numbers of pairs (mqar). The
+// tests read targets again from the inputs, and find all examples of small tasks by trying all sequences of tokens.
+#include "tests/catch.hpp"
+#include "tests/experiments/tasks/places_support.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <set>
+
+using namespace heed;
+using namespace heed::test;
+using Catch::Contains;
+
+namespace {
+
+/// Calls `each` with all sequences of `length` of the tokens 0 ... tokens - 1.
+void each_string(int tokens, std::size_t length, const std::function<void(const Tokens&)>& each) {
+  Tokens string(length, 0);
+  for (bool more = true; more;) {
+    each(string);
+    std::size_t digit = 0;
+    while (digit < length && ++string[digit] == tokens) string[digit++] = 0;
+    more = digit < length;
+  }
+}
+
+OptionValues with(OptionValues options, const char* name, Value value) {
+  options[name] = std::move(value);
+  return options;
+}
+
+/// The share of the commonest entry.
+template <class Key> double commonest(const std::map<Key, double>& weights) {
+  double most = 0, all = 0;
+  for (const auto& [key, weight] : weights) {
+    most = std::max(most, weight);
+    all += weight;
+  }
+  return most / all;
+}
+
+/// Whether a count of `draws` fits a probability: within five standard errors.
+bool fits(double count, double draws, double p) {
+  return std::abs(count / draws - p) < 5 * std::sqrt(p * (1 - p) / draws);
+}
+
+std::string note_of(const Task& task) { return task.facts().notes.front(); }
+std::string note_of_count(std::size_t count) {
+  return fmt::format("there are about {:.3g} different examples in all", static_cast<double>(count));
+}
+
+/// Checks that the task's examples are `all`: each sequence that it draws is one of them, and each of them is drawn.
+/// Other seeds of the task leave other examples to training.
+void check_examples(Config config, const std::map<Tokens, Tokens>& all) {
+  config.task.validation = config.task.test = 4; // few exist
+  std::set<Tokens> seen;
+  for (config.task.seed = 0; config.task.seed < 10; ++config.task.seed) {
+    const auto task = make_task(config);
+    CHECK(note_of(*task) == note_of_count(all.size()));
+    for (std::int64_t i = 0; i < 20 * std::ssize(all); ++i) {
+      const Sequence sequence = training_sequence(*task, lm, 9, i, 0);
+      const auto found = all.find(sequence.tokens);
+      REQUIRE(found != all.end());
+      CHECK(sequence.targets == found->second);
+      seen.insert(sequence.tokens);
+    }
+  }
+  CHECK(seen.size() == all.size());
+}
+
+struct Mqar {
+  int pairs, min_pairs, updates, length, vocabulary;
+  bool blank;
+  int fewest() const { return min_pairs == 0 ? pairs : min_pairs; }
+  OptionValues options() const {
+    return with(whole_numbers({{"pairs", pairs},
+                               {"min_pairs", min_pairs},
+                               {"updates", updates},
+                               {"length", length},
+                               {"vocabulary", vocabulary}}),
+                "filler", std::string(blank ? "blank" : "random"));
+  }
+};
+
+/// Checks that words are an example, from its tokens only, and returns the number of its keys.
+std::size_t check_mqar(const Mqar& task, const Words& sequence) {
+  INFO(joined(sequence.tokens));
+  REQUIRE(sequence.tokens.size() == static_cast<std::size_t>(task.length));
+  std::map<std::string, std::string> value_of;
+  std::set<std::string> values;
+  int again = 0;
+  std::size_t at = 0;
+  // The pairs end where the token is no key, or would be a key too often.
+  for (;; at += 2) {
+    const std::string& key = sequence.tokens[at];
+    if (key.front() != 'k') break;
+    if (value_of.contains(key) && ++again > task.updates) break;
+    if (task.min_pairs == 0 && at == static_cast<std::size_t>(2 * (task.pairs + task.updates))) break;
+    CHECK(sequence.tokens[at + 1].front() == 'v');
+    CHECK(values.insert(sequence.tokens[at + 1]).second);
+    value_of[key] = sequence.tokens[at + 1];
+  }
+  CHECK(values.size() == value_of.size() + static_cast<std::size_t>(task.updates));
+  std::set<std::string> asked;
+  for (std::size_t i = 0; i < sequence.tokens.size(); ++i) {
+    const bool question = i >= at && value_of.contains(sequence.tokens[i]);
+    CHECK(sequence.targets[i] == (question ? value_of[sequence.tokens[i]] : "_"));
+    if (question) CHECK((i % 2 == 0 && asked.insert(sequence.tokens[i]).second));
+    else if (i >= at && task.blank) CHECK(sequence.tokens[i] == ".");
+  }
+  CHECK(asked.size() == value_of.size());
+  return value_of.size();
+}
+
+/// All examples: the pairs, then the rest, each by trying all sequences of tokens.
+std::map<Tokens, Tokens> all_of_mqar(const Mqar& task) {
+  const int half = task.vocabulary / 2, tokens = task.vocabulary + (task.blank ? 1 : 0);
+  std::map<Tokens, Tokens> all;
+  for (int keys = task.fewest(); keys <= task.pairs; ++keys) {
+    const auto begin = static_cast<std::size_t>(2 * (keys + task.updates));
+    each_string(task.vocabulary, begin, [&](const Tokens& head) {
+      std::map<std::int32_t, std::int32_t> value_of;
+      std::map<std::int32_t, int> times;
+      std::set<std::int32_t> values;
+      for (std::size_t i = 0; i < begin; i += 2) {
+        if (head[i] >= half || head[i + 1] < half) return;
+        value_of[head[i]] = head[i + 1];
+        if (++times[head[i]] > 2) return;
+        values.insert(head[i + 1]);
+      }
+      if (value_of.size() != static_cast<std::size_t>(keys) || 2 * values.size() != begin) return;
+      each_string(tokens, static_cast<std::size_t>(task.length) - begin, [&](const Tokens& tail) {
+        Tokens targets(static_cast<std::size_t>(task.length), ignored);
+        std::set<std::int32_t> asked;
+        for (std::size_t i = 0; i < tail.size(); ++i) {
+          if (value_of.contains(tail[i])) {
+            if (i % 2 == 1 || i + 1 == tail.size() || !asked.insert(tail[i]).second) return;
+            targets[begin + i] = value_of[tail[i]];
+          } else if (task.blank ? tail[i] != task.vocabulary : i == 0 && task.fewest() < task.pairs && tail[i] < half) {
+            return;
+          }
+        }
+        if (asked.size() != value_of.size()) return;
+        Tokens input = head;
+        input.insert(input.end(), tail.begin(), tail.end());
+        CHECK(all.emplace(input, targets).second); // no input has two readings
+      });
+    });
+  }
+  return all;
+}
+
+} // namespace
+
+TEST_CASE("mqar with updates, blanks and several numbers of pairs: the last value of each key is its target",
+          "[tasks][mqar]") {
+  for (const Mqar& task : {Mqar{8, 4, 0, 64, 256, false}, Mqar{8, 4, 3, 64, 256, false}, Mqar{4, 0, 4, 29, 16, false},
+                           Mqar{4, 2, 2, 24, 12, true}, Mqar{3, 0, 0, 12, 12, true}, Mqar{4, 0, 0, 64, 8192, true},
+                           Mqar{5, 1, 1, 40, 12, false}}) {
+    const Config config = small_config("mqar", task.options());
+    check_contract(config);
+    std::set<std::size_t> keys;
+    for (const Words& sequence : sequences_of(*make_task(config))) keys.insert(check_mqar(task, sequence));
+    CHECK(*keys.begin() == static_cast<std::size_t>(task.fewest()));
+    CHECK(*keys.rbegin() == static_cast<std::size_t>(task.pairs));
+    CHECK(keys.size() == static_cast<std::size_t>(task.pairs - task.fewest() + 1));
+  }
+}
+
+TEST_CASE("mqar's examples are all that its definition allows, each with one reading", "[tasks][mqar]") {
+  for (const Mqar& task : {Mqar{2, 1, 0, 8, 4, false}, Mqar{1, 0, 1, 9, 4, false}, Mqar{2, 0, 1, 10, 6, true},
+                           Mqar{2, 1, 1, 10, 6, true}, Mqar{1, 0, 0, 6, 4, false}, Mqar{2, 1, 0, 8, 6, true}}) {
+    OptionValues options = task.options();
+    INFO(task.pairs << " " << task.min_pairs << " " << task.updates << " " << task.length);
+    const auto all = all_of_mqar(task);
+    options["power"] = 1.0;
+    check_examples(task_config("mqar", options), all);
+  }
+}
+
+TEST_CASE("mqar counts examples that are too many to try: the numbers by hand", "[tasks][mqar]") {
+  const auto note = [](const Mqar& task) { return note_of(*make_task(task_config("mqar", task.options()))); };
+  // Two of three keys in 6 orders, three ways to repeat one of them in three pairs, 6 orders of three values; of the
+  // last six tokens, three are places for two questions.
+  CHECK(note({2, 0, 1, 12, 6, true}) == note_of_count(6 * 3 * 6 * (3 * 2)));
+  // The same with four tokens that are not the two keys.
+  CHECK(note({2, 0, 1, 12, 6, false}) == note_of_count(6 * 3 * 6 * (3 * 2) * 4 * 4 * 4 * 4));
+  // One pair of 4 keys and 4 values; 8 tokens after it, and 4 places: 7 others at the first place's question, of 7
+  // tokens; else the first place has one of 4 values. Two pairs: 12 orders of keys, 12 of values, 6 tokens, 3 places.
+  const double one = 4 * 4 * (std::pow(7, 7) + 3 * 4 * std::pow(7, 6));
+  const double two = 12 * 12 * (2 * 2 * std::pow(6, 4) + 2 * 4 * std::pow(6, 3));
+  CHECK(note({2, 1, 0, 10, 8, false}) == fmt::format("there are about {:.3g} different examples in all", one + two));
+  // Also where the number is beyond that of a double.
+  CHECK_THAT(note({256, 0, 256, 2048, 1024, true}), Contains("about inf"));
+  CHECK_THAT(note({256, 200, 100, 2048, 1024, false}), Contains("about inf"));
+}
+
+TEST_CASE("mqar's numbers of pairs and places of updates are evenly spread, and its questions follow the power law",
+          "[tasks][mqar]") {
+  const Mqar options{3, 1, 1, 24, 40, false};
+  const auto task = make_task(task_config("mqar", with(options.options(), "power", 0.5)));
+  constexpr int draws = 30000;
+  std::map<std::size_t, double> keys, slots, firsts;
+  std::map<std::pair<std::size_t, std::size_t>, double> updates;
+  double threes = 0;
+  for (std::int64_t i = 0; i < draws; ++i) {
+    const Words words = words_of(*task, training_sequence(*task, lm, 1, i, 0));
+    std::size_t count = 0;
+    for (const std::string& target : words.targets) count += target != "_";
+    ++keys[count];
+    const std::size_t pairs = count + 1;
+    if (count == 1)
+      for (std::size_t at = 2 * pairs; at < words.tokens.size(); at += 2)
+        slots[at / 2 - pairs] += words.targets[at] != "_";
+    if (count < 3) continue;
+    ++threes;
+    for (std::size_t b = 0; b < pairs; ++b)
+      for (std::size_t a = 0; a < b; ++a) updates[{a, b}] += words.tokens[2 * a] == words.tokens[2 * b];
+  }
+  REQUIRE(keys.size() == 3);
+  for (const auto& [count, times] : keys) CHECK(fits(times, draws, 1.0 / 3));
+  REQUIRE(updates.size() == 6);
+  for (const auto& [places, times] : updates) CHECK(fits(times, threes, 1.0 / 6));
+  REQUIRE(slots.size() == 10);
+  double all = 0;
+  for (int s = 1; s <= 10; ++s) all += 1 / std::sqrt(s);
+  for (const auto& [slot, times] : slots)
+    CHECK(fits(times, keys[1], 1 / std::sqrt(static_cast<double>(slot + 1)) / all));
+}
+
+TEST_CASE("mqar's chance is what the best guesser reaches who knows the number of keys, over all examples",
+          "[tasks][mqar]") {
+  for (const Mqar& task : {Mqar{2, 1, 1, 10, 6, true}, Mqar{2, 0, 1, 10, 6, true}, Mqar{2, 1, 0, 8, 4, false}}) {
+    std::map<std::size_t, std::map<Tokens, double>> targets;
+    for (const auto& [input, output] : all_of_mqar(task)) {
+      Tokens those;
+      std::ranges::copy_if(output, std::back_inserter(those), [](std::int32_t t) { return t != ignored; });
+      ++targets[those.size()][those];
+    }
+    double all_right = 0;
+    for (const auto& [keys, weights] : targets) all_right += commonest(weights) / static_cast<double>(targets.size());
+    const auto chance = make_task(task_config("mqar", task.options()))->chance(lm);
+    CHECK(chance.accuracy == Approx(2.0 / task.vocabulary));
+    CHECK(chance.sequence->value == Approx(all_right));
+    CHECK(chance.loss->value == Approx(std::log(task.vocabulary / 2.0)));
+  }
+}
+
+TEST_CASE("mqar's new options change nothing at their defaults", "[tasks][mqar]") {
+  const auto plain = make_task(task_config("mqar"));
+  CHECK(plain->fingerprint() == "mqar 1: default options; seed = 0, validation = 512, test = 512");
+  CHECK(plain->sizes(lm).vocabulary == 256);
+  CHECK(make_task(task_config("mqar", with({}, "filler", std::string("blank"))))->sizes(lm).vocabulary == 257);
+  // As many pairs in each example, in other words.
+  const auto same = make_task(task_config("mqar", whole_numbers({{"min_pairs", 8}})));
+  for (std::int64_t i = 0; i < 20; ++i)
+    CHECK(training_sequence(*plain, lm, 3, i, 0) == training_sequence(*same, lm, 3, i, 0));
+}
+
+TEST_CASE("mqar says which pairs, updates and lengths can't be", "[tasks][mqar]") {
+  const auto message = [](OptionValues options) {
+    return refusal([&] { make_task(task_config("mqar", std::move(options))); });
+  };
+  CHECK(message(whole_numbers({{"min_pairs", 9}})) ==
+        "[task.mqar] min_pairs = 9 is above pairs = 8; it may be 1 to 8, or 0 (as many as pairs)");
+  CHECK(message(whole_numbers({{"updates", 9}})) ==
+        "[task.mqar] updates = 9 is above pairs = 8, but a key gets at most one further value; lower updates to 8");
+  CHECK_THAT(message(whole_numbers({{"updates", 3}, {"min_pairs", 2}})),
+             Contains("updates = 3 is above min_pairs = 2") && Contains("lower updates to 2"));
+  CHECK(message(whole_numbers({{"updates", 4}, {"vocabulary", 20}})) ==
+        "[task.mqar] pairs = 8 and updates = 4 need 12 different values, but vocabulary = 20 has 10; raise vocabulary "
+        "to 24, or lower pairs or updates");
+  CHECK(
+      message(whole_numbers({{"updates", 8}, {"length", 40}})) ==
+      "[task.mqar] length = 40 is too short for pairs = 8 and updates = 8: each pair and each query takes two tokens; "
+      "raise length to 48, or lower pairs or updates");
+  CHECK(message(whole_numbers({{"updates", 8}, {"length", 48}})) == "(not refused)");
+}
