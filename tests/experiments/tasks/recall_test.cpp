@@ -1,5 +1,7 @@
-// Tests of recall as research on sequence mixers needs it: updated keys, blanks and varied numbers of pairs (mqar). The
-// tests read targets again from the inputs, and find all examples of small tasks by trying all sequences of tokens.
+// Tests of recall as research on sequence mixers needs it: updated keys, blanks and varied numbers of pairs (mqar), and
+// symbols to remember in noise (selective_copy). The tests read targets again from the inputs, and find all examples of
+// small tasks by trying all sequences of tokens.
+#include "experiments/tasks/task_survey.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/places_support.hpp"
 
@@ -280,4 +282,114 @@ TEST_CASE("mqar says which pairs, updates and lengths can't be", "[tasks][mqar]"
       "[task.mqar] length = 40 is too short for pairs = 8 and updates = 8: each pair and each query takes two tokens; "
       "raise length to 48, or lower pairs or updates");
   CHECK(message(whole_numbers({{"updates", 8}, {"length", 48}})) == "(not refused)");
+}
+
+TEST_CASE("selective_copy has symbols in noise, and they are the targets of the markers, in order",
+          "[tasks][selective_copy]") {
+  struct Case {
+    OptionValues options;
+    std::size_t length, copied, symbols, noise;
+  };
+  for (const Case& c :
+       {Case{{}, 256, 16, 14, 1},
+        Case{whole_numbers({{"length", 21}, {"copied", 5}, {"symbols", 3}, {"noise_tokens", 4}}), 21, 5, 3, 4},
+        Case{whole_numbers({{"length", 16}, {"copied", 8}, {"symbols", 6}}), 16, 8, 6, 1}}) {
+    const Config config = small_config("selective_copy", c.options);
+    check_contract(config);
+    const auto task = make_task(config);
+    CHECK(task->sizes(lm).vocabulary == static_cast<std::int64_t>(c.symbols + c.noise + 1));
+    for (const Words& words : sequences_of(*task)) {
+      INFO(joined(words.tokens));
+      REQUIRE(words.tokens.size() == c.length);
+      std::vector<std::string> symbols;
+      for (std::size_t i = 0; i < c.length; ++i) {
+        const std::string& token = words.tokens[i];
+        const bool marker = i >= c.length - c.copied, noise = token.front() == (c.noise == 1 ? '.' : 'n');
+        CHECK((token == "|") == marker);
+        if (!marker && !noise) symbols.push_back(token);
+        REQUIRE(symbols.size() <= c.copied);
+        CHECK(words.targets[i] == (marker ? symbols[i + c.copied - c.length] : "_"));
+      }
+      CHECK(symbols.size() == c.copied);
+    }
+  }
+}
+
+TEST_CASE("selective_copy's examples are all that its definition allows, and their chance, by trying all",
+          "[tasks][selective_copy]") {
+  struct Case {
+    int length, copied, symbols, noise;
+  };
+  for (const Case& c : {Case{9, 2, 4, 1}, Case{7, 2, 2, 2}, Case{7, 3, 5, 1}, Case{8, 4, 4, 3}}) {
+    std::map<Tokens, Tokens> all;
+    std::map<Tokens, double> answers;
+    const int places = c.length - c.copied;
+    each_string(c.symbols + c.noise, static_cast<std::size_t>(places), [&](const Tokens& tokens) {
+      Tokens input = tokens, output(static_cast<std::size_t>(places), ignored), symbols;
+      std::ranges::copy_if(tokens, std::back_inserter(symbols), [&](std::int32_t t) { return t < c.symbols; });
+      if (std::ssize(symbols) != c.copied) return;
+      input.insert(input.end(), symbols.size(), c.symbols + c.noise);
+      output.insert(output.end(), symbols.begin(), symbols.end());
+      all.emplace(input, output);
+      ++answers[symbols];
+    });
+    const Config config = task_config(
+        "selective_copy",
+        whole_numbers({{"length", c.length}, {"copied", c.copied}, {"symbols", c.symbols}, {"noise_tokens", c.noise}}));
+    check_examples(config, all);
+    const Task::Chance chance = make_task(config)->chance(lm);
+    CHECK(chance.accuracy == Approx(1.0 / c.symbols));
+    CHECK(chance.sequence->value == Approx(commonest(answers)));
+    CHECK(chance.loss->value == Approx(std::log(c.symbols)));
+  }
+}
+
+TEST_CASE("selective_copy's sets of places, symbols and noise are evenly spread", "[tasks][selective_copy]") {
+  const auto task = make_task(task_config(
+      "selective_copy", whole_numbers({{"length", 8}, {"copied", 3}, {"symbols", 5}, {"noise_tokens", 7}})));
+  std::map<std::set<std::size_t>, double> sets;
+  std::map<std::string, double> symbols, noise;
+  constexpr int draws = 30000;
+  for (std::int64_t i = 0; i < draws; ++i) {
+    const Words words = words_of(*task, training_sequence(*task, lm, 1, i, 0));
+    std::set<std::size_t> places;
+    for (std::size_t at = 0; at < 5; ++at) {
+      const bool is_noise = words.tokens[at].front() == 'n';
+      if (!is_noise) places.insert(at);
+      ++(is_noise ? noise : symbols)[words.tokens[at]];
+    }
+    ++sets[places];
+  }
+  REQUIRE(sets.size() == 10);
+  for (const auto& [places, times] : sets) CHECK(fits(times, draws, 0.1));
+  REQUIRE(symbols.size() == 5);
+  for (const auto& [symbol, times] : symbols) CHECK(fits(times, 3 * draws, 0.2));
+  REQUIRE(noise.size() == 7);
+  for (const auto& [token, times] : noise) CHECK(fits(times, 2 * draws, 1.0 / 7));
+}
+
+TEST_CASE("selective_copy says what can't be, and is shown whole", "[tasks][selective_copy]") {
+  const auto message = [](OptionValues options) {
+    return refusal([&] { make_task(task_config("selective_copy", std::move(options))); });
+  };
+  CHECK(message(whole_numbers({{"length", 31}})) ==
+        "[task.selective_copy] length = 31 is too short for copied = 16: each symbol and its marker take two tokens; "
+        "raise length to 32, or lower copied to 15");
+  CHECK_THAT(message(whole_numbers({{"length", 4}, {"copied", 1}, {"symbols", 2}})),
+             Contains("gives only 6 different examples"));
+  // The model reads markers, not the symbols that it predicted, so the targets are no continuation of the input.
+  const auto task = make_task(task_config("selective_copy", whole_numbers({{"length", 12}, {"copied", 3}})));
+  each_example(*task, lm, Split::validation, 1, [](const ExampleText& text) {
+    CHECK(text.input.ends_with(" | | |"));
+    CHECK(text.output.starts_with("_ _ _ _ _ _ _ _ _ "));
+  });
+  // So are predictions, whatever they are.
+  Batch batch;
+  batch.reset(1, task->sizes(lm).length, lm);
+  task->evaluation_sequence(lm, Split::validation, 0, batch, 0);
+  std::vector<std::int32_t> predictions = batch.targets;
+  std::ranges::replace_if(
+      predictions, [](std::int32_t t) { return t != ignored; }, 7);
+  CHECK(example_text(*task, batch, 0, predictions).input == task->decode(batch.tokens));
+  CHECK(example_text(*task, batch, 0, predictions).output == "_ _ _ _ _ _ _ _ _ 7 7 7");
 }
