@@ -1,6 +1,6 @@
-// Tests of recall as research on sequence mixers needs it: updated keys, blanks and varied numbers of pairs (mqar), and
-// symbols to remember in noise (selective_copy). The tests read targets again from the inputs, and find all examples of
-// small tasks by trying all sequences of tokens.
+// Tests of recall as research on sequence mixers needs it: updated keys, blanks and varied numbers of pairs (mqar),
+// symbols to remember in noise (selective_copy), and repeated pairs in noise (noisy_recall). The tests read targets
+// again from the inputs, and find all examples of small tasks by trying all sequences of tokens.
 #include "experiments/tasks/task_survey.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/tasks/places_support.hpp"
@@ -392,4 +392,198 @@ TEST_CASE("selective_copy says what can't be, and is shown whole", "[tasks][sele
       predictions, [](std::int32_t t) { return t != ignored; }, 7);
   CHECK(example_text(*task, batch, 0, predictions).input == task->decode(batch.tokens));
   CHECK(example_text(*task, batch, 0, predictions).output == "_ _ _ _ _ _ _ _ _ 7 7 7");
+}
+
+TEST_CASE("noisy_recall repeats keys in noise, and each that was there has its value as the target",
+          "[tasks][noisy_recall]") {
+  struct Case {
+    OptionValues options;
+    std::size_t length;
+  };
+  for (const Case& c :
+       {Case{{}, 128}, Case{with(whole_numbers({{"length", 30}, {"keys", 3}, {"values", 40}}), "noise", 0.0), 30},
+        Case{with(whole_numbers({{"length", 40}, {"noise_tokens", 1}, {"values", 3}}), "noise", 0.9), 40},
+        Case{whole_numbers({{"length", 40}, {"keys", 1}, {"values", 30}}), 40}}) {
+    const Config config = small_config("noisy_recall", c.options);
+    check_contract(config);
+    for (const Words& words : sequences_of(*make_task(config))) {
+      INFO(joined(words.tokens));
+      REQUIRE(words.tokens.size() == c.length - 1);
+      std::map<std::string, std::string> value_of;
+      for (std::size_t i = 0; i < words.tokens.size(); ++i) {
+        const char kind = words.tokens[i].front();
+        if (i % 2 == 1) { // a key has a value, noise has noise
+          CHECK(words.targets[i] == "_");
+          CHECK(kind == (words.tokens[i - 1].front() == 'k' ? 'v' : 'n'));
+          if (kind == 'v')
+            CHECK(value_of.emplace(words.tokens[i - 1], words.tokens[i]).first->second == words.tokens[i]);
+          continue;
+        }
+        const auto found = value_of.find(words.tokens[i]);
+        CHECK((kind == 'k' || kind == 'n'));
+        CHECK(words.targets[i] == (found == value_of.end() ? "_" : found->second));
+      }
+      CHECK(words.targets.back() != "_");
+    }
+  }
+}
+
+namespace {
+
+struct Recall {
+  int length, keys, values, noise_tokens;
+  double noise;
+  OptionValues options() const {
+    OptionValues options =
+        whole_numbers({{"length", length}, {"keys", keys}, {"values", values}, {"noise_tokens", noise_tokens}});
+    options["noise"] = noise;
+    return options;
+  }
+  int tokens() const { return keys + values + (noise > 0 ? noise_tokens : 0); }
+};
+
+/// All examples, by trying all sequences of tokens.
+std::map<Tokens, Tokens> all_of_recall(const Recall& task) {
+  std::map<Tokens, Tokens> all;
+  each_string(task.tokens(), static_cast<std::size_t>(task.length - 1), [&](const Tokens& input) {
+    const auto is_value = [&](std::int32_t t) { return t >= task.keys && t < task.keys + task.values; };
+    Tokens output(input.size(), ignored);
+    std::map<std::int32_t, std::int32_t> value_of;
+    for (std::size_t i = 0; i < input.size(); i += 2) {
+      const std::int32_t key = input[i];
+      if (is_value(key)) return;
+      if (const auto found = value_of.find(key); found != value_of.end()) output[i] = found->second;
+      if (i + 1 == input.size()) continue;
+      if (key >= task.keys ? input[i + 1] < task.keys + task.values : !is_value(input[i + 1])) return;
+      if (key < task.keys && value_of.emplace(key, input[i + 1]).first->second != input[i + 1]) return;
+    }
+    if (output.back() != ignored) all.emplace(input, output);
+  });
+  return all;
+}
+
+/// The probability of an example by the definition: the mean over the place that never has noise.
+double probability(const Recall& task, const Tokens& input) {
+  double sum = 0;
+  const std::size_t places = input.size() / 2;
+  for (std::size_t sure = 0; sure < places; ++sure) {
+    double p = 1.0 / static_cast<double>(places);
+    std::set<std::int32_t> seen;
+    for (std::size_t i = 0; i < places; ++i) {
+      const bool noise = input[2 * i] >= task.keys;
+      if (noise) p *= i == sure ? 0 : task.noise / task.noise_tokens / task.noise_tokens;
+      else {
+        if (i != sure) p *= 1 - task.noise;
+        p /= task.keys;
+        if (seen.insert(input[2 * i]).second) p /= task.values;
+      }
+    }
+    if (p > 0) sum += p / static_cast<double>(seen.size());
+  }
+  return sum;
+}
+
+} // namespace
+
+TEST_CASE("noisy_recall's examples are all that its definition allows, and their chance, by trying all",
+          "[tasks][noisy_recall]") {
+  for (const Recall& task :
+       {Recall{8, 2, 2, 1, 0.3}, Recall{6, 2, 3, 2, 0.5}, Recall{8, 3, 2, 1, 0.0}, Recall{8, 1, 3, 2, 0.4}}) {
+    INFO(task.length << " " << task.keys << " " << task.values << " " << task.noise_tokens);
+    const auto all = all_of_recall(task);
+    double total = 0;
+    for (const auto& [input, output] : all) total += probability(task, input);
+    CHECK(total == Approx(1));
+    Config config = task_config("noisy_recall", task.options());
+    check_examples(config, all);
+
+    // The best guesser without the input has a value for each position. It tries all of them.
+    double all_right = 0, right = 0;
+    each_string(task.values, static_cast<std::size_t>(task.length / 2), [&](const Tokens& guesses) {
+      double sequences = 0, correct = 0, targets = 0;
+      for (const auto& [input, output] : all) {
+        const double p = probability(task, input);
+        bool every = true;
+        for (std::size_t i = 0; i < output.size(); i += 2) {
+          if (output[i] == ignored) continue;
+          const bool hit = output[i] == task.keys + guesses[i / 2];
+          every = every && hit;
+          correct += hit ? p : 0;
+          targets += p;
+        }
+        sequences += every ? p : 0;
+      }
+      all_right = std::max(all_right, sequences);
+      right = std::max(right, correct / targets);
+    });
+    config.task.validation = config.task.test = 4;
+    const Task::Chance chance = make_task(config)->chance(lm);
+    CHECK(chance.accuracy == Approx(right));
+    CHECK(chance.sequence->value == Approx(all_right));
+    CHECK(chance.loss->value == Approx(std::log(task.values)));
+  }
+}
+
+TEST_CASE("noisy_recall's sequence chance for many keys is the mean over sequences that are drawn",
+          "[tasks][noisy_recall]") {
+  const auto task = make_task(task_config("noisy_recall",
+                                          whole_numbers({{"keys", 40}, {"values", 2}, {"length", 32}})));
+  double sum = 0, squares = 0;
+  constexpr int draws = 20000;
+  for (std::int64_t i = 0; i < draws; ++i) {
+    const Sequence sequence = training_sequence(*task, lm, 4, i, 0);
+    std::set<std::int32_t> repeated;
+    for (std::size_t at = 0; at < sequence.tokens.size(); ++at)
+      if (sequence.targets[at] != ignored) repeated.insert(sequence.tokens[at]);
+    const double p = std::pow(0.5, static_cast<double>(repeated.size()));
+    sum += p / draws;
+    squares += p * p / draws;
+  }
+  CHECK(std::abs(task->chance(lm).sequence->value - sum) < 5 * std::sqrt((squares - sum * sum) / draws));
+}
+
+TEST_CASE("noisy_recall's noise, keys, values and last key are as its definition says", "[tasks][noisy_recall]") {
+  const Recall recall{12, 2, 3, 4, 0.4};
+  const auto task = make_task(task_config("noisy_recall", recall.options()));
+  constexpr int draws = 30000;
+  std::map<std::size_t, double> noise;
+  std::map<std::string, double> tokens, last;
+  double pairs = 0, noises = 0, both = 0, firsts = 0;
+  std::map<std::string, double> values;
+  for (std::int64_t i = 0; i < draws; ++i) {
+    const Words words = words_of(*task, training_sequence(*task, lm, 2, i, 0));
+    std::set<std::string> seen;
+    for (std::size_t at = 0; at < 10; at += 2) {
+      const bool is_noise = words.tokens[at].front() == 'n';
+      noise[at] += is_noise;
+      (is_noise ? noises : pairs) += 1;
+      ++tokens[words.tokens[at]];
+      if (is_noise || !seen.insert(words.tokens[at]).second) continue;
+      ++values[words.tokens[at + 1]];
+      ++firsts;
+    }
+    if (seen.size() < 2) continue;
+    ++both;
+    ++last[words.tokens.back()];
+  }
+  // One of five places, which is drawn, has no noise; the others have it with probability 0.4.
+  REQUIRE(noise.size() == 5);
+  for (const auto& [place, times] : noise) CHECK(fits(times, draws, 0.8 * 0.4));
+  REQUIRE(tokens.size() == 6);
+  for (const auto& [token, times] : tokens)
+    CHECK((token.front() == 'k' ? fits(times, pairs, 0.5) : fits(times, noises, 0.25)));
+  REQUIRE(values.size() == 3);
+  for (const auto& [value, times] : values) CHECK(fits(times, firsts, 1.0 / 3));
+  REQUIRE(last.size() == 2);
+  for (const auto& [key, times] : last) CHECK(fits(times, both, 0.5));
+}
+
+TEST_CASE("noisy_recall says what can't be", "[tasks][noisy_recall]") {
+  const auto message = [](OptionValues options) {
+    return refusal([&] { make_task(task_config("noisy_recall", std::move(options))); });
+  };
+  CHECK(message(whole_numbers({{"length", 127}})) ==
+        "[task.noisy_recall] length = 127 is odd, but a key and its value take two tokens; take 126 or 128");
+  CHECK_THAT(message(with(whole_numbers({{"length", 4}, {"keys", 2}, {"values", 2}}), "noise", 0.0)),
+             Contains("gives only 4 different examples"));
 }
