@@ -71,15 +71,20 @@ private:
 } // namespace
 
 ExampleText example_text(const Task& task, const Batch& batch, std::int64_t at) {
-  const auto sequence = [&](const std::vector<std::int32_t>& all, std::int64_t length, std::int64_t used) {
-    return std::span(all).subspan(static_cast<std::size_t>(at * length), static_cast<std::size_t>(used));
+  return example_text(task, batch, at, batch.targets);
+}
+
+ExampleText example_text(const Task& task, const Batch& batch, std::int64_t at,
+                         std::span<const std::int32_t> predictions) {
+  const auto sequence = [&](std::span<const std::int32_t> all, std::int64_t length, std::int64_t used) {
+    return all.subspan(static_cast<std::size_t>(at * length), static_cast<std::size_t>(used));
   };
   const auto index = static_cast<std::size_t>(at);
   switch (batch.format) {
-    case TaskFormat::image_classification: return {"", task.decode_output(batch.format, sequence(batch.targets, 1, 1))};
+    case TaskFormat::image_classification: return {"", task.decode_output(batch.format, sequence(predictions, 1, 1))};
     case TaskFormat::classification:
       return {task.decode(sequence(batch.tokens, batch.length, batch.lengths[index])),
-              task.decode_output(batch.format, sequence(batch.targets, 1, 1))};
+              task.decode_output(batch.format, sequence(predictions, 1, 1))};
     case TaskFormat::sequence_to_sequence:
       return {
           task.decode(sequence(batch.tokens, batch.length, batch.lengths[index])),
@@ -88,11 +93,13 @@ ExampleText example_text(const Task& task, const Batch& batch, std::int64_t at) 
   }
   const auto tokens = sequence(batch.tokens, batch.length, batch.lengths[index]);
   const auto targets = sequence(batch.targets, batch.length, batch.lengths[index]);
+  const auto outputs = sequence(predictions, batch.length, batch.lengths[index]);
   const auto first = std::ranges::find_if(targets, [](std::int32_t t) { return t != ignored; }) - targets.begin();
-  if (std::find(targets.begin() + first, targets.end(), ignored) != targets.end())
-    return {task.decode(tokens), text_by_place(task, targets)};
+  const auto after = std::min(first + 1, std::ssize(targets)); // the position that reads the first target
+  if (!std::equal(tokens.begin() + after, tokens.end(), targets.begin() + first))
+    return {task.decode(tokens), text_by_place(task, outputs)};
   return {task.decode(tokens.first(std::min(tokens.size(), static_cast<std::size_t>(first) + 1))),
-          task.decode(targets.subspan(static_cast<std::size_t>(first)))};
+          task.decode(outputs.subspan(static_cast<std::size_t>(first)))};
 }
 
 TaskSurvey survey_task(const Task& task, TaskFormat format, std::uint64_t seed, std::int64_t batch_sequences,

@@ -21,10 +21,13 @@ struct ExampleText {
   std::string input, output;
 };
 
-/// Sequence `at` of a batch as text. A language model's input ends where its output begins. If positions without a
-/// target follow, the input is the whole sequence, and the output has the target of each position, or "_". The input of
-/// an image is empty.
+/// Sequence `at` of a batch as text. A language model's input ends where its output begins. If the model does not read
+/// each target at the next position, or positions without a target follow, the input is the whole sequence, and the
+/// output has the target of each position, or "_". The input of an image is empty.
 ExampleText example_text(const Task& task, const Batch& batch, std::int64_t at);
+/// The same with other output tokens in place of the targets: predictions, in an array of the same shape.
+ExampleText example_text(const Task& task, const Batch& batch, std::int64_t at,
+                         std::span<const std::int32_t> predictions);
 
 struct TaskSurvey {
   TaskFormat format = TaskFormat::language_model;

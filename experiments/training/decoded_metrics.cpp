@@ -114,20 +114,20 @@ void decode_sequences(const Config& config, const Task& task, RunModel& run, Tap
 void predict_sequences(const Task& task, std::int64_t first, const Batch& batch, const Tensor& logits,
                        std::span<ExampleOutput> found) {
   const std::int64_t classes = logits.shape[-1];
-  Batch predicted = batch;
-  for (std::size_t i = 0; i < predicted.targets.size(); ++i) {
-    if (predicted.targets[i] == ignored) continue;
+  std::vector<std::int32_t> predicted = batch.targets;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    if (predicted[i] == ignored) continue;
     const Real* p = logits.data + static_cast<std::int64_t>(i) * classes;
-    predicted.targets[i] = static_cast<std::int32_t>(std::max_element(p, p + classes) - p);
+    predicted[i] = static_cast<std::int32_t>(std::max_element(p, p + classes) - p);
   }
   for (std::size_t i = 0; i < found.size(); ++i) {
     const auto sequence = static_cast<std::int64_t>(i);
     ExampleText text = example_text(task, batch, sequence);
     if (batch.format == TaskFormat::image_classification) text.input = fmt::format("row {}", first + sequence);
-    found[i] = {text.input, text.output, example_text(task, predicted, sequence).output, {}};
+    found[i] = {text.input, text.output, example_text(task, batch, sequence, predicted).output, {}};
     if (!gives_class(batch.format)) continue;
     const auto probabilities = class_probabilities(logits.data + sequence * classes, classes);
-    found[i].probability = probabilities[static_cast<std::size_t>(predicted.targets[i])];
+    found[i].probability = probabilities[static_cast<std::size_t>(predicted[i])];
   }
 }
 

@@ -210,8 +210,9 @@ TEST_CASE("tasks that say so make sequences of any length, from the same words, 
     if (std::ranges::count(info->about.needs, "data.path") > 0) continue;
     INFO(info->about.name);
     const auto task = make_task(task_config(info->about.name));
-    // Brackets come in pairs, and eight pairs of keys and values with their questions take 32 positions.
-    const std::int64_t length = info->about.name == "mqar" ? 34 : 6;
+    // Brackets come in pairs. Eight pairs of keys and values with their questions take 32 positions, as do 16 symbols
+    // with their markers.
+    const std::int64_t length = info->about.name == "mqar" || info->about.name == "selective_copy" ? 34 : 6;
     const Task* const shorter = task->of_length(length);
     CHECK((shorter != nullptr) == says);
     if (!shorter) continue;
@@ -231,10 +232,11 @@ TEST_CASE("tasks that say so make sequences of any length, from the same words, 
       CHECK_FALSE(trained.contains(pair.input));
       longest = std::max(longest, symbols(pair.input));
     }
-    // The last bracket of a sequence is only a target.
-    CHECK(longest >= static_cast<std::size_t>(length - (info->about.name == "dyck" ? 1 : 0)));
+    // The last bracket and the last value of a sequence are only targets.
+    const bool shorter_by_one = info->about.name == "dyck" || info->about.name == "noisy_recall";
+    CHECK(longest >= static_cast<std::size_t>(length - (shorter_by_one ? 1 : 0)));
   }
-  CHECK(tried == 10);
+  CHECK(tried == 12);
 }
 
 TEST_CASE("sequences of a length: repeats, brackets, questions and expressions", "[tasks][lengths]") {
@@ -248,6 +250,17 @@ TEST_CASE("sequences of a length: repeats, brackets, questions and expressions",
   for (const std::int64_t length : {6, 48})
     for (const Pair& pair : of("dyck", {}, length)) CHECK(words(pair.input) == static_cast<std::size_t>(length - 1));
   for (const Pair& pair : of("mqar", {{"pairs", std::int64_t{4}}}, 128)) CHECK(words(pair.input) == 128);
+  // Longer sequences have as many pairs as training's, or as many symbols.
+  const auto varied = make_task(task_config("mqar", {{"min_pairs", std::int64_t{4}}, {"updates", std::int64_t{2}}}));
+  std::set<std::ptrdiff_t> numbers_of_keys;
+  for (const Sequence& sequence : evaluation_sequences(*varied->of_length(512), lm, Split::test)) {
+    CHECK(sequence.tokens.size() == 512);
+    numbers_of_keys.insert(512 - std::ranges::count(sequence.targets, ignored));
+  }
+  CHECK(numbers_of_keys == std::set<std::ptrdiff_t>{4, 5, 6, 7, 8});
+  for (const Pair& pair : of("selective_copy", {{"copied", std::int64_t{5}}}, 512))
+    CHECK((words(pair.input) == 512 && std::ranges::count(pair.input, '.') == 502));
+  for (const Pair& pair : of("noisy_recall", {}, 512)) CHECK(words(pair.input) == 511);
   // Expressions have at least nine tenths of the length.
   std::set<std::size_t> lengths;
   for (const Pair& pair : of("listops", {}, 40)) lengths.insert(words(pair.input));
@@ -256,6 +269,9 @@ TEST_CASE("sequences of a length: repeats, brackets, questions and expressions",
 
   CHECK_THAT(refusal([&] { of("dyck", {}, 7); }), Contains("[task.dyck] length = 7 is odd"));
   CHECK_THAT(refusal([&] { of("mqar", {}, 30); }), Contains("[task.mqar] length = 30 is too short for pairs = 8"));
+  CHECK_THAT(refusal([&] { of("selective_copy", {}, 31); }),
+             Contains("[task.selective_copy] length = 31 is too short for copied = 16"));
+  CHECK_THAT(refusal([&] { of("noisy_recall", {}, 7); }), Contains("[task.noisy_recall] length = 7 is odd"));
   CHECK_THAT(refusal([&] { of("induction", {}, 65); }), Contains("[task.induction] symbols = 64 is below length = 65"));
   CHECK_THAT(refusal([&] { of("listops", {}, 3); }), Contains("task.listops.length is 3"));
 }

@@ -2,7 +2,7 @@
 // the accuracy of guessing.
 #include "experiments/tasks/task_survey.hpp"
 #include "tests/catch.hpp"
-#include "tests/experiments/tasks/task_support.hpp"
+#include "tests/experiments/tasks/places_support.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,77 +15,9 @@ using namespace heed;
 using namespace heed::test;
 using Catch::Contains;
 
-namespace {
-
-OptionValues numbers(std::initializer_list<std::pair<const char*, int>> values) {
-  OptionValues options;
-  for (const auto& [name, value] : values) options[name] = std::int64_t{value};
-  return options;
-}
-
-/// A sequence as words, with "_" at positions without a target.
-struct Words {
-  std::vector<std::string> tokens, targets;
-};
-
-Words words_of(const Task& task, const Sequence& sequence) {
-  Words words;
-  for (const std::int32_t token : sequence.tokens) words.tokens.push_back(task.decode({&token, 1}));
-  for (const std::int32_t target : sequence.targets)
-    words.targets.push_back(target == ignored ? "_" : task.decode({&target, 1}));
-  return words;
-}
-
-/// Sequences of all splits; 300 of training.
-std::vector<Words> sequences_of(const Task& task) {
-  std::vector<Words> out;
-  for (const Split split : all_splits)
-    for (const Sequence& sequence : evaluation_sequences(task, lm, split)) out.push_back(words_of(task, sequence));
-  for (std::int64_t i = 0; i < 300; ++i) out.push_back(words_of(task, training_sequence(task, lm, 5, i / 8, i % 8)));
-  return out;
-}
-
-/// A task with few sequences.
-Config small_config(const std::string& kind, const OptionValues& options) {
-  Config config = task_config(kind, options);
-  config.task.validation = config.task.test = 64;
-  return config;
-}
-
-/// Properties of all these tasks: no example is in two splits, the same seed gives the same sequences, and there is
-/// only one format.
-void check_contract(const Config& config) {
-  const auto task = make_task(config), again = make_task(config);
-  std::set<std::vector<std::int32_t>> held_out, training;
-  for (const Split split : all_splits) {
-    const auto sequences = evaluation_sequences(*task, lm, split);
-    CHECK(sequences == evaluation_sequences(*again, lm, split));
-    for (const Sequence& sequence : sequences) {
-      auto& those = split == Split::train ? training : held_out;
-      CHECK(those.insert(sequence.tokens).second);
-      CHECK(sequence.tokens.size() == sequence.targets.size());
-      CHECK(task->encode(task->decode(sequence.tokens)) == sequence.tokens);
-    }
-  }
-  for (std::int64_t i = 0; i < 500; ++i) {
-    const Sequence sequence = training_sequence(*task, lm, 2, i, i % 5);
-    CHECK(sequence == training_sequence(*again, lm, 2, i, i % 5));
-    training.insert(sequence.tokens);
-  }
-  for (const auto& sequence : held_out) CHECK_FALSE(training.contains(sequence));
-  CHECK(task->chance(lm).sequence->value <= task->chance(lm).accuracy);
-  for (const TaskFormat format : {TaskFormat::sequence_to_sequence, TaskFormat::classification})
-    CHECK_THAT(task->refuses(format),
-               Contains("the targets of the task " + config.task.kind + " are at positions within one sequence") &&
-                   Contains("model.kind = \"decoder\""));
-  CHECK(task->refuses(lm).empty());
-}
-
-} // namespace
-
 TEST_CASE("mqar asks for each key once behind the pairs, and its value is the target there", "[tasks][mqar]") {
-  for (const auto& options : {numbers({}), numbers({{"pairs", 3}, {"length", 13}, {"vocabulary", 6}}),
-                              numbers({{"pairs", 4}, {"length", 16}, {"vocabulary", 40}})}) {
+  for (const auto& options : {whole_numbers({}), whole_numbers({{"pairs", 3}, {"length", 13}, {"vocabulary", 6}}),
+                              whole_numbers({{"pairs", 4}, {"length", 16}, {"vocabulary", 40}})}) {
     const Config config = small_config("mqar", options);
     check_contract(config);
     const std::size_t pairs = options.empty() ? 8
@@ -119,7 +51,7 @@ TEST_CASE("mqar asks for each key once behind the pairs, and its value is the ta
 TEST_CASE("mqar's questions follow the power law, and its other tokens are even", "[tasks][mqar]") {
   for (const double power : {0.1, 1.0}) {
     INFO(power);
-    OptionValues options = numbers({{"pairs", 1}, {"length", 22}, {"vocabulary", 8}});
+    OptionValues options = whole_numbers({{"pairs", 1}, {"length", 22}, {"vocabulary", 8}});
     options["power"] = power;
     const auto task = make_task(task_config("mqar", options));
     std::map<std::size_t, double> places;
@@ -149,7 +81,7 @@ TEST_CASE("mqar's questions follow the power law, and its other tokens are even"
 
 TEST_CASE("mqar's chance is that of different values", "[tasks][mqar]") {
   const auto chance =
-      make_task(task_config("mqar", numbers({{"pairs", 3}, {"length", 20}, {"vocabulary", 10}})))->chance(lm);
+      make_task(task_config("mqar", whole_numbers({{"pairs", 3}, {"length", 20}, {"vocabulary", 10}})))->chance(lm);
   CHECK(chance.accuracy == Approx(0.2));
   CHECK(chance.sequence->value == Approx(1.0 / (5 * 4 * 3)));
   CHECK(chance.loss->value == Approx(std::log(5.0)));
@@ -159,12 +91,13 @@ TEST_CASE("mqar says what can't be", "[tasks][mqar]") {
   const auto message = [](OptionValues options) {
     return refusal([&] { make_task(task_config("mqar", std::move(options))); });
   };
-  CHECK(message(numbers({{"pairs", 20}})) ==
+  CHECK(message(whole_numbers({{"pairs", 20}})) ==
         "[task.mqar] length = 64 is too short for pairs = 20: each pair and each query takes two tokens; raise length "
         "to 80, or lower pairs to 16");
-  CHECK_THAT(message(numbers({{"vocabulary", 9}})), Contains("vocabulary = 9 is odd") && Contains("take 8 or 10"));
-  CHECK_THAT(message(numbers({{"vocabulary", 14}})), Contains("pairs = 8 is above 7, half of vocabulary = 14"));
-  CHECK_THAT(message(numbers({{"pairs", 1}, {"length", 4}, {"vocabulary", 4}})),
+  CHECK_THAT(message(whole_numbers({{"vocabulary", 9}})),
+             Contains("vocabulary = 9 is odd") && Contains("take 8 or 10"));
+  CHECK_THAT(message(whole_numbers({{"vocabulary", 14}})), Contains("pairs = 8 is above 7, half of vocabulary = 14"));
+  CHECK_THAT(message(whole_numbers({{"pairs", 1}, {"length", 4}, {"vocabulary", 4}})),
              Contains("only 12 different examples"));
 }
 
@@ -173,9 +106,10 @@ TEST_CASE("induction repeats a sequence, and every symbol of it but the first is
     OptionValues options;
     std::size_t shortest, longest, longest_test, repeats;
   };
-  for (const Case& c : {Case{numbers({}), 16, 16, 16, 2},
-                        Case{numbers({{"length", 6}, {"min_length", 3}, {"symbols", 9}, {"repeats", 3}}), 3, 6, 6, 3},
-                        Case{numbers({{"length", 5}, {"test_length", 9}, {"symbols", 9}}), 5, 5, 9, 2}}) {
+  for (const Case& c :
+       {Case{whole_numbers({}), 16, 16, 16, 2},
+        Case{whole_numbers({{"length", 6}, {"min_length", 3}, {"symbols", 9}, {"repeats", 3}}), 3, 6, 6, 3},
+        Case{whole_numbers({{"length", 5}, {"test_length", 9}, {"symbols", 9}}), 5, 5, 9, 2}}) {
     const Config config = small_config("induction", c.options);
     check_contract(config);
     const auto task = make_task(config);
@@ -212,8 +146,9 @@ TEST_CASE("induction repeats a sequence, and every symbol of it but the first is
 
 TEST_CASE("induction's chance, over all sequences", "[tasks][induction]") {
   // Of five symbols, sequences of 3 and of 4; the best guess of whole sequences, for each length.
-  const auto chance =
-      make_task(task_config("induction", numbers({{"length", 4}, {"min_length", 3}, {"symbols", 5}})))->chance(lm);
+  const auto chance = make_task(task_config("induction",
+                                            whole_numbers({{"length", 4}, {"min_length", 3}, {"symbols", 5}})))
+                          ->chance(lm);
   std::map<int, std::map<std::vector<int>, int>> targets;
   for (int code = 0; code < 625; ++code) {
     const std::vector<int> all{code % 5, code / 5 % 5, code / 25 % 5, code / 125};
@@ -242,12 +177,12 @@ TEST_CASE("induction says what can't be", "[tasks][induction]") {
   const auto message = [](OptionValues options) {
     return refusal([&] { make_task(task_config("induction", std::move(options))); });
   };
-  CHECK(message(numbers({{"symbols", 15}})) ==
+  CHECK(message(whole_numbers({{"symbols", 15}})) ==
         "[task.induction] symbols = 15 is below length = 16, but a sequence has no symbol twice; raise symbols to 16 "
         "at least");
-  CHECK_THAT(message(numbers({{"test_length", 65}})), Contains("symbols = 64 is below test_length = 65"));
-  CHECK_THAT(message(numbers({{"min_length", 1}})), Contains("min_length = 1 gives no target"));
-  CHECK_THAT(message(numbers({{"test_length", 16}})), Contains("test_length = 16 is not above length = 16"));
+  CHECK_THAT(message(whole_numbers({{"test_length", 65}})), Contains("symbols = 64 is below test_length = 65"));
+  CHECK_THAT(message(whole_numbers({{"min_length", 1}})), Contains("min_length = 1 gives no target"));
+  CHECK_THAT(message(whole_numbers({{"test_length", 16}})), Contains("test_length = 16 is not above length = 16"));
 }
 
 TEST_CASE("dyck's brackets are balanced, within the depth, and each that closes is a target", "[tasks][dyck]") {
@@ -256,9 +191,9 @@ TEST_CASE("dyck's brackets are balanced, within the depth, and each that closes 
     std::size_t shortest, longest, longest_test, depth;
   };
   for (const Case& c :
-       {Case{numbers({}), 32, 32, 32, 4},
-        Case{numbers({{"length", 12}, {"min_length", 6}, {"depth", 0}}), 6, 12, 12, 6},
-        Case{numbers({{"length", 14}, {"test_length", 24}, {"depth", 2}, {"kinds", 5}}), 14, 14, 24, 2}}) {
+       {Case{whole_numbers({}), 32, 32, 32, 4},
+        Case{whole_numbers({{"length", 12}, {"min_length", 6}, {"depth", 0}}), 6, 12, 12, 6},
+        Case{whole_numbers({{"length", 14}, {"test_length", 24}, {"depth", 2}, {"kinds", 5}}), 14, 14, 24, 2}}) {
     const Config config = small_config("dyck", c.options);
     check_contract(config);
     const auto task = make_task(config);
@@ -303,12 +238,12 @@ TEST_CASE("dyck counts its sequences, and its chance is that of kinds", "[tasks]
     options["kinds"] = std::int64_t{10};
     return make_task(task_config("dyck", options))->facts().notes.front();
   };
-  CHECK_THAT(about(numbers({{"length", 6}, {"depth", 0}})), Contains("about 5e+03 "));
-  CHECK_THAT(about(numbers({{"length", 8}, {"depth", 0}})), Contains("about 1.4e+05 "));
-  CHECK_THAT(about(numbers({{"length", 6}, {"depth", 2}})), Contains("about 4e+03 "));
-  CHECK_THAT(about(numbers({{"length", 8}, {"min_length", 6}, {"depth", 2}})), Contains("about 8.4e+04 "));
+  CHECK_THAT(about(whole_numbers({{"length", 6}, {"depth", 0}})), Contains("about 5e+03 "));
+  CHECK_THAT(about(whole_numbers({{"length", 8}, {"depth", 0}})), Contains("about 1.4e+05 "));
+  CHECK_THAT(about(whole_numbers({{"length", 6}, {"depth", 2}})), Contains("about 4e+03 "));
+  CHECK_THAT(about(whole_numbers({{"length", 8}, {"min_length", 6}, {"depth", 2}})), Contains("about 8.4e+04 "));
   const auto chance =
-      make_task(task_config("dyck", numbers({{"length", 8}, {"min_length", 6}, {"kinds", 3}})))->chance(lm);
+      make_task(task_config("dyck", whole_numbers({{"length", 8}, {"min_length", 6}, {"kinds", 3}})))->chance(lm);
   CHECK(chance.accuracy == Approx(1.0 / 3));
   CHECK(chance.sequence->value == Approx((1.0 / 27 + 1.0 / 81) / 2));
   CHECK(chance.loss->value == Approx(std::log(3.0)));
@@ -318,17 +253,18 @@ TEST_CASE("dyck says what can't be", "[tasks][dyck]") {
   const auto message = [](OptionValues options) {
     return refusal([&] { make_task(task_config("dyck", std::move(options))); });
   };
-  CHECK(message(numbers({{"length", 31}})) ==
+  CHECK(message(whole_numbers({{"length", 31}})) ==
         "[task.dyck] length = 31 is odd, but every open bracket needs a closing one; take 30 or 32");
-  CHECK_THAT(message(numbers({{"test_length", 41}})), Contains("test_length = 41 is odd"));
-  CHECK_THAT(message(numbers({{"min_length", 34}})), Contains("min_length = 34 is above length = 32"));
-  CHECK(message(numbers({{"depth", 17}})) ==
+  CHECK_THAT(message(whole_numbers({{"test_length", 41}})), Contains("test_length = 41 is odd"));
+  CHECK_THAT(message(whole_numbers({{"min_length", 34}})), Contains("min_length = 34 is above length = 32"));
+  CHECK(message(whole_numbers({{"depth", 17}})) ==
         "[task.dyck] depth = 17 is more than 32 brackets can have; it may be 1 to 16, or 0 for any");
-  CHECK_THAT(message(numbers({{"length", 4}, {"depth", 0}})), Contains("examples, too few for splits that share none"));
+  CHECK_THAT(message(whole_numbers({{"length", 4}, {"depth", 0}})),
+             Contains("examples, too few for splits that share none"));
 }
 
 TEST_CASE("a sequence with targets at places is shown whole, with a mark where there is none", "[tasks]") {
-  const auto task = make_task(task_config("mqar", numbers({{"pairs", 2}, {"length", 9}, {"vocabulary", 12}})));
+  const auto task = make_task(task_config("mqar", whole_numbers({{"pairs", 2}, {"length", 9}, {"vocabulary", 12}})));
   const Words sequence = words_of(*task, evaluation_sequence(*task, lm, Split::validation, 0));
   each_example(*task, lm, Split::validation, 1, [&](const ExampleText& text) {
     CHECK(text.input == joined(sequence.tokens));
