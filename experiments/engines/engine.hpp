@@ -3,6 +3,7 @@
 #pragma once
 
 #include "experiments/operators/attention_operator.hpp"
+#include "experiments/operators/recurrence_operator.hpp"
 #include "experiments/training/training.hpp"
 
 #include <cstdint>
@@ -55,6 +56,7 @@ struct Engine {
   /// Attention of the configuration's first block, for arrays of other programs. Throws heed::Refused or heed::Failed
   /// if the options and the sizes do not fit together.
   std::unique_ptr<AttentionOperator> (*attention_operator)(const Config&, const OperatorSizes&);
+  RecurrenceOperator recurrence;
   std::string (*products)(); ///< the implementation of matrix products, for manifests
 };
 

@@ -88,6 +88,7 @@ const Engine& engine_table() {
                             .added_scores = added_scores,
                             .queries_without_keys = queries_without_keys,
                             .attention_operator = make_attention_operator,
+                            .recurrence = {recurrence_forward, recurrence_backward},
                             .products = product_description};
   return table;
 }

@@ -7,6 +7,7 @@
 #include "experiments/models/model.hpp"
 #include "experiments/operators/lost_keys.hpp"
 #include "experiments/operators/operator_checks.hpp"
+#include "experiments/operators/operator_memory.hpp"
 #include "experiments/operators/operator_table.hpp"
 #include "experiments/operators/pool.hpp"
 #include "experiments/operators/stored_bias.hpp"
@@ -23,70 +24,6 @@ namespace heed::HEED_REAL {
 namespace {
 
 using Kind = OperatorSizes::Kind;
-
-// A view of memory that requires no gradient.
-Tensor constant_view(Tape& tape, Real* data, const Shape& shape, const Shape& stride) {
-  std::int64_t span = 1;
-  for (int i = 0; i < shape.rank; ++i) span += (shape[i] - 1) * stride[i];
-  return Op::view(tape.constant(data, {shape.size() == 0 ? 0 : span}), data, shape, stride);
-}
-
-// Some entries of an array.
-StridedArray entries_of(const StridedArray& array, std::int64_t first, std::int64_t count) {
-  StridedArray some = array;
-  some.data = static_cast<Real*>(array.data) + first * array.stride[0];
-  some.shape[0] = count;
-  return some;
-}
-
-// An operand of a part: the tensor, and the leaf whose gradient is wanted, which is empty if there is none.
-struct Operand {
-  Tensor value, leaf;
-};
-
-// The strides of an input's gradient: those of the input if its entries fill their memory one after the other, in any
-// order of the other axes; otherwise those of a contiguous array.
-Shape gradient_strides(const Shape& shape, const Shape& stride) {
-  std::int64_t next = 1, block = 1; // the number of elements of the axes so far, and of all axes after the first
-  for (int i = 1; i < shape.rank; ++i) block *= shape[i];
-  while (next < block) {
-    int axis = 1;
-    while (axis < shape.rank && (shape[axis] == 1 || stride[axis] != next)) ++axis;
-    if (axis == shape.rank) return shape.row_major();
-    next *= shape[axis];
-  }
-  return shape[0] == 1 || stride[0] == next ? stride : shape.row_major();
-}
-
-// The gradient's memory is only known in the backward pass. Until then, this stands for it.
-Real* gradient_to_come(Real* values) { return values; }
-
-// `stride`: that of its gradient.
-Operand operand(Tape& tape, const StridedArray& array, bool differentiable, const Shape& stride) {
-  auto* data = static_cast<Real*>(array.data);
-  const Tensor given = constant_view(tape, data, array.shape, array.stride);
-  if (!differentiable) return {given, {}};
-  if (!(stride == array.stride)) {
-    data = tape.keep<Real>(array.shape.size());
-    put_into(constant_view(tape, data, array.shape, stride), given);
-  }
-  const Tensor leaf = tape.leaf(data, gradient_to_come(data), {array.shape.size()});
-  return {Op::view(leaf, data, array.shape, stride), leaf};
-}
-
-// Makes dy the gradient of y. Returns the tensor at which a backward pass begins.
-Tensor with_gradient(const Tensor& y, const StridedArray& dy) {
-  const Op op("gradient", {&y});
-  const Tensor end = op.output({1});
-  end.data[0] = 0;
-  const Tensor from = constant_view(*y.tape, static_cast<Real*>(dy.data), dy.shape, dy.stride);
-  op.record(end, [y, from] {
-    Tensor to = y;
-    to.data = y.tape->grad_target(y).p;
-    put_into(to, from);
-  });
-  return end;
-}
 
 // A part of the batch on one tape.
 struct Part {
@@ -189,7 +126,7 @@ public:
       Part& part = state->parts[static_cast<std::size_t>(number)];
       for (std::size_t i = 0; i < part.leaves.size(); ++i)
         part.leaves[i].slot->grad = to.of(static_cast<std::size_t>(number), i, part.first);
-      part.tape->backward(with_gradient(part.y, entries_of(dy, part.first, part.count)));
+      part.tape->backward(with_gradients({{part.y, entries_of(dy, part.first, part.count)}}));
       for (const Tensor& leaf : part.leaves)
         if (Tape::untouched(leaf)) std::fill_n(leaf.slot->grad, leaf.size(), Real{0});
     });
@@ -273,8 +210,8 @@ private:
     const auto differentiable = [&](std::size_t i) { return i < call.differentiable.size() && call.differentiable[i]; };
     std::vector<Tensor> inputs;
     for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-      const Operand x = operand(tape, entries_of(call.inputs[i], part.first, part.count), differentiable(i),
-                                gradient_strides(call.inputs[i].shape, call.inputs[i].stride));
+      const OperatorOperand x = operand(tape, entries_of(call.inputs[i], part.first, part.count), differentiable(i),
+                                        gradient_strides(call.inputs[i].shape, call.inputs[i].stride));
       inputs.push_back(x.value);
       if (x.leaf.tape) part.leaves.push_back(x.leaf);
     }

@@ -19,23 +19,6 @@ void check_bounds(const char* name, std::int64_t value, std::int64_t least, std:
     throw Refused(fmt::format("{} is {}; it must be from {} to {}", name, value, least, greatest));
 }
 
-void check_array(const char* name, const StridedArray& array, int rank) {
-  if (array.shape.rank != rank || array.stride.rank != rank)
-    throw Refused(fmt::format("{} {} has {} axes; it must have {}", name, array.shape.text(), array.shape.rank, rank));
-  for (int i = 0; i < rank; ++i) {
-    check_bounds(fmt::format("axis {} of {}", i, name).c_str(), array.shape[i], 0, most);
-    if (array.stride[i] < 0)
-      throw Refused(fmt::format("{} has the stride {} on axis {}; strides must be at least 0", name, array.stride[i],
-                                i));
-  }
-  const bool is_empty = std::ranges::count(array.shape.extent.begin(), array.shape.extent.begin() + rank, 0) > 0;
-  if (!array.data && !is_empty) throw Refused(fmt::format("{} has no memory", name));
-}
-
-void check_shape(const char* name, const Shape& found, const Shape& wanted) {
-  if (!(found == wanted)) throw Refused(fmt::format("{} is {}; it must be {}", name, found.text(), wanted.text()));
-}
-
 // Queries [B, H, Tq, Dq], keys [B, Hk, Tk, Dk], values [B, Hk, Tk, Dv]
 void check_heads(const OperatorSizes& sizes, const StridedArray& q, const StridedArray& k, const StridedArray& v) {
   const std::int64_t batch = q.shape[0], key_heads = k.shape[1], keys = k.shape[2];
@@ -62,6 +45,23 @@ void check_mask(const OperatorSizes& sizes, const OperatorCall& call, std::int64
 }
 
 } // namespace
+
+void check_array(const char* name, const StridedArray& array, int rank) {
+  if (array.shape.rank != rank || array.stride.rank != rank)
+    throw Refused(fmt::format("{} {} has {} axes; it must have {}", name, array.shape.text(), array.shape.rank, rank));
+  for (int i = 0; i < rank; ++i) {
+    check_bounds(fmt::format("axis {} of {}", i, name).c_str(), array.shape[i], 0, most);
+    if (array.stride[i] < 0)
+      throw Refused(fmt::format("{} has the stride {} on axis {}; strides must be at least 0", name, array.stride[i],
+                                i));
+  }
+  const bool is_empty = std::ranges::count(array.shape.extent.begin(), array.shape.extent.begin() + rank, 0) > 0;
+  if (!array.data && !is_empty) throw Refused(fmt::format("{} has no memory", name));
+}
+
+void check_shape(const char* name, const Shape& found, const Shape& wanted) {
+  if (!(found == wanted)) throw Refused(fmt::format("{} is {}; it must be {}", name, found.text(), wanted.text()));
+}
 
 void check(const OperatorSizes& sizes) {
   constexpr std::int64_t most_heads = 4096, widest = 65536; // as [model] heads and width

@@ -6,6 +6,11 @@
 
 namespace heed::HEED_REAL {
 
+/// Throws heed::Refused unless the array has this many axes, and memory and strides that are possible.
+void check_array(const char* name, const StridedArray& array, int rank);
+/// Throws heed::Refused unless the shapes are equal.
+void check_shape(const char* name, const Shape& found, const Shape& wanted);
+
 /// Throws heed::Refused if a size is below 1 or larger than that of any model.
 void check(const OperatorSizes& sizes);
 

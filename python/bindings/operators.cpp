@@ -1,8 +1,10 @@
-// Attention as an operator: calls on the memory of PyTorch's tensors, and the states between forward and backward.
+// Attention and the linear recurrence as operators: calls on the memory of PyTorch's tensors, and the states between
+// forward and backward.
 #include "python/bindings/bindings.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/config/settings.hpp"
 #include "experiments/engines/engine.hpp"
 #include "experiments/operators/operator_options.hpp"
 #include "python/bindings/interrupts.hpp"
@@ -15,7 +17,10 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <fmt/format.h>
 #include <mutex>
+#include <optional>
 #include <pthread.h>
 #include <tuple>
 #include <unordered_map>
@@ -87,6 +92,31 @@ std::vector<void*> addresses(const std::vector<std::uintptr_t>& all) {
   std::vector<void*> out;
   for (const std::uintptr_t one : all) out.push_back(reinterpret_cast<void*>(one));
   return out;
+}
+
+const RecurrenceOperator& recurrence_of(const std::string& precision) {
+  Config config = default_config();
+  config.general.precision = precision;
+  return engine(config).recurrence;
+}
+// The recurrence of the engine with this precision.
+const RecurrenceOperator& recurrence(const std::string& precision) {
+  if (precision == "float64") {
+    static const RecurrenceOperator& double_precision = recurrence_of("float64");
+    return double_precision;
+  }
+  static const RecurrenceOperator& single_precision = recurrence_of("float32");
+  return single_precision;
+}
+
+/// The arguments of a linear recurrence, with its precision.
+struct PreparedRecurrence {
+  RecurrenceCall call;
+  std::string precision;
+};
+
+RecurrenceArrays recurrence_arrays(const TensorMemory& outputs, const std::optional<TensorMemory>& final_state) {
+  return {array_of(outputs), final_state ? array_of(*final_state) : StridedArray{}};
 }
 
 std::unique_ptr<AttentionOperator> make(const OperatorOptions& options, const OperatorSizes& sizes) {
@@ -171,6 +201,44 @@ void add_operators(nb::module_& module) {
                                                              .memory_width = memory_width,
                                                              .longest = longest});
              });
+  nb::class_<PreparedRecurrence>(module, "RecurrenceCall")
+      .def("__init__",
+           [](PreparedRecurrence* at, const std::string& precision,
+              const std::vector<std::optional<TensorMemory>>& inputs, const std::vector<bool>& differentiable,
+              std::uintptr_t lengths, std::uintptr_t segments, int threads) {
+             if (inputs.size() != 5 || differentiable.size() != 5)
+               throw Refused(fmt::format("a recurrence has five inputs; there are {}", inputs.size()));
+             const auto array = [&](std::size_t i) { return inputs[i] ? array_of(*inputs[i]) : StridedArray{}; };
+             auto* const made = new (at)
+                 PreparedRecurrence{.call = {.queries = array(0),
+                                             .keys = array(1),
+                                             .values = array(2),
+                                             .log_decay = array(3),
+                                             .initial_state = array(4),
+                                             .lengths = reinterpret_cast<const std::int32_t*>(lengths),
+                                             .segments = reinterpret_cast<const std::int32_t*>(segments),
+                                             .threads = threads},
+                                    .precision = precision};
+             std::ranges::copy(differentiable, made->call.differentiable.begin());
+           })
+      .def("forward",
+           [](const PreparedRecurrence& made, const TensorMemory& outputs,
+              const std::optional<TensorMemory>& final_state) {
+             std::unique_ptr<OperatorState> state;
+             {
+               const Unlocked unlocked;
+               state = recurrence(made.precision).forward(made.call, recurrence_arrays(outputs, final_state));
+             }
+             return mark_of(std::move(state));
+           })
+      .def("backward",
+           [](const PreparedRecurrence& made, std::uintptr_t mark, const TensorMemory& outputs,
+              const std::optional<TensorMemory>& final_state, const std::vector<std::uintptr_t>& gradients) {
+             const Unlocked unlocked;
+             recurrence(made.precision)
+                 .backward(made.call, States::all().take(reinterpret_cast<void*>(mark)),
+                           recurrence_arrays(outputs, final_state), addresses(gradients));
+           });
   module.def("operator_states", [] { return States::all().count(); });
 }
 

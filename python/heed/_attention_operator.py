@@ -17,7 +17,7 @@ from torch import Tensor
 from . import _heed
 from ._torch_arguments import SEPARATOR, Choices, assignments
 
-_PRECISIONS = {torch.float32: "float32", torch.float64: "float64"}
+PRECISIONS = {torch.float32: "float32", torch.float64: "float64"}
 LAST_PART = "*"  # before the last part of a parameter's name, which stands for the full name
 
 
@@ -117,7 +117,7 @@ class _Arguments(NamedTuple):
         if not longest:
             longest = max(int(self.inputs[0].shape[-2]) + self.offset, int(self.inputs[-1].shape[-2]), 1)
         return operator(Choices(self.options, tuple(self.integers), tuple(self.numbers)),
-                        _PRECISIONS[self.inputs[0].dtype], self.heads, tuple(x.shape[-1] for x in self.inputs), longest)
+                        PRECISIONS[self.inputs[0].dtype], self.heads, tuple(x.shape[-1] for x in self.inputs), longest)
 
     def order(self, found: _heed.AttentionOperator) -> list[int]:
         """For each parameter of the engine, which of the given ones it is."""
@@ -144,12 +144,12 @@ class _Arguments(NamedTuple):
             lowest, highest = int(self.lengths.min()), int(self.lengths.max())
             raise _heed.Refused(f"lengths has values from {'below 0' if lowest < 0 else lowest} to {highest}"
                                 f"{' or more' if highest == 2**31 - 1 else ''}; there are {keys} keys")
-        call = _heed.OperatorCall([_memory(x) for x in self.inputs], [self.parameters[n].data_ptr() for n in order],
+        call = _heed.OperatorCall([memory(x) for x in self.inputs], [self.parameters[n].data_ptr() for n in order],
                                   self.in_order(self.differentiable, order), torch.get_num_threads())
         call.set_mask(self.offset, 0 if self.lengths is None else self.lengths.data_ptr(),
                       *(0, 1, 1) if self.allowed is None else (self.allowed.data_ptr(), *self.allowed.shape[:2]))
         if self.bias is not None:
-            call.set_bias(_memory(self.bias))
+            call.set_bias(memory(self.bias))
         if self.seed is not None:
             call.set_training(int(self.seed.item()))
         return call
@@ -172,7 +172,7 @@ class _Arguments(NamedTuple):
                 if wanted]
 
 
-def _memory(x: Tensor) -> tuple[int, list[int], list[int]]:
+def memory(x: Tensor) -> tuple[int, list[int], list[int]]:
     return x.data_ptr(), list(x.shape), list(x.stride())
 
 
@@ -183,7 +183,7 @@ def attention_forward(*given: Any) -> tuple[Tensor, Tensor]:
     found = arguments.operator()
     call = arguments.call(arguments.order(found))
     y = arguments.result()
-    return y, torch.from_numpy(found.forward(call, _memory(y)))
+    return y, torch.from_numpy(found.forward(call, memory(y)))
 
 
 @attention_forward.register_fake
@@ -202,7 +202,7 @@ def attention_backward(dy: Tensor, mark: Tensor, *given: Any) -> list[Tensor]:
     gradients = arguments.gradients()
     of_wanted = iter(gradients)
     of_all = [next(of_wanted) if wanted else None for wanted in arguments.differentiable]
-    found.backward(arguments.call(order), mark.data_ptr(), _memory(dy),
+    found.backward(arguments.call(order), mark.data_ptr(), memory(dy),
                    [x.data_ptr() for x in arguments.in_order(of_all, order) if x is not None])
     return gradients
 

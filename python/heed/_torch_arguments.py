@@ -46,7 +46,7 @@ def choices(score: str, normalizer: str, position: str, causal: Optional[bool], 
         if number != default:
             texts.append(f"attention.{name}={INTEGER}")
             integers.append(number)
-    rate = _number("dropout", dropout)
+    rate = real("dropout", dropout)
     if rate != 0:
         texts.append(f"attention.dropout={NUMBER}")
         numbers.append(rate)
@@ -66,7 +66,7 @@ def _further(name: str, option: Any, integers: list[int], numbers: list[float]) 
     if isinstance(option, int) or (hasattr(option, "__index__") and not isinstance(option, Tensor)):
         integers.append(whole(name, option, -2**31))
         return f"{name}={INTEGER}"
-    numbers.append(_number(name, option))
+    numbers.append(real(name, option))
     return f"{name}={NUMBER}"
 
 
@@ -116,7 +116,7 @@ def whole(name: str, value: Any, least: int = 0, bits: int = 31) -> int:
     return _arguments.whole(name, value, least, bits)
 
 
-def _number(name: str, value: Any) -> float:
+def real(name: str, value: Any) -> float:
     if isinstance(value, (bool, str, Tensor)) or not (isinstance(value, (int, float)) or hasattr(value, "__float__")):
         raise TypeError(f"{name} is {value!r}; it must be a number")
     return value if isinstance(value, float) else float(value)
@@ -165,20 +165,32 @@ def check_device(name: str, x: Any, first_name: str, first: Any) -> None:
                             "give all arguments on the CPU")
 
 
-def key_counts(lengths: Any, first_name: str, first: Tensor) -> Tensor:
+def whole_segments(segments: Any, first_name: str, first: Tensor, tokens: int) -> Tensor:
+    """[B, T], int32, contiguous: numbers that differ where those that are given do."""
+    check_device("segments", segments, first_name, first)
+    batch = first.shape[0]
+    if segments.dim() != 2 or tuple(segments.shape) != (batch, tokens) or segments.dtype not in _WHOLE:
+        raise _heed.Refused(f"segments is {list(segments.shape)} of {segments.dtype}; it must be [{batch}, {tokens}] "
+                            "integers, the segment of each token")
+    begins = torch.cat([segments.new_zeros(batch, 1, dtype=torch.bool), segments[:, 1:] != segments[:, :-1]], 1)
+    numbers: Tensor = begins[:, :tokens].cumsum(1, dtype=torch.int32).contiguous()
+    return numbers
+
+
+def key_counts(lengths: Any, first_name: str, first: Tensor, counted: str = "keys") -> Tensor:
     """[B], int32, contiguous. Values that 32 bits do not hold become the largest, of which the operator says so."""
     batch = first.shape[0]
     if isinstance(lengths, (list, tuple)):
-        counts = [whole("a value of lengths", count, -2**31) for count in lengths]
-        lengths = torch.tensor(counts, dtype=torch.int64, device=first.device)
+        lengths = torch.tensor([whole("a value of lengths", count, -2**31) for count in lengths], dtype=torch.int64,
+                               device=first.device)
     elif not isinstance(lengths, Tensor) and hasattr(lengths, "__array__"):
         lengths = torch.as_tensor(lengths)
     check_device("lengths", lengths, first_name, first)
     if lengths.dim() != 1 or lengths.shape[0] != batch or lengths.dtype not in _WHOLE:
         raise _heed.Refused(f"lengths is {list(lengths.shape)} of {lengths.dtype}; it must be [{batch}] integers, "
-                            "the number of keys of each batch entry")
-    counted: Tensor = lengths.to(torch.int64).clamp(-1, 2**31 - 1).to(torch.int32).contiguous()
-    return counted
+                            f"the number of {counted} of each batch entry")
+    counts: Tensor = lengths.to(torch.int64).clamp(-1, 2**31 - 1).to(torch.int32).contiguous()
+    return counts
 
 
 def whole_mask(mask: Any, first_name: str, first: Tensor, heads: int, queries: int, keys: int) -> Tensor:

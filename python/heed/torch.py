@@ -1,5 +1,5 @@
 """Heed's attention in PyTorch: every score, normaliser, position, mask and formula of the engine, by its streaming
-kernels, in memory that grows linearly with the length.
+kernels, in memory that grows linearly with the length; and the linear recurrence of its sequence mixers.
 
     >>> from heed.torch import attention
     >>> y = attention(q, k, v, score="additive", query=wq, key=wk, v=w, causal=True)
@@ -27,13 +27,14 @@ import torch.nn.utils.parametrize  # noqa: E402
 from torch import Tensor, nn  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensor  # noqa: E402
 
-from . import _heed  # noqa: E402
+from . import _heed, _recurrence_operator  # noqa: E402, F401
 from ._attention_operator import LAST_PART, operator  # noqa: E402
 from ._run import Run  # noqa: E402
 from ._torch_arguments import (SEPARATOR, Choices, Option, assignments, by_names, cast, check_inputs,  # noqa: E402
-                               check_place, choices, flag, key_counts, whole, whole_bias, whole_mask)
+                               check_place, choices, flag, key_counts, real, whole, whole_bias, whole_mask,
+                               whole_segments)
 
-__all__ = ["Attention", "MultiHeadAttention", "attention", "load_checkpoint", "parameter_shapes"]
+__all__ = ["Attention", "MultiHeadAttention", "attention", "linear_recurrence", "load_checkpoint", "parameter_shapes"]
 
 Lengths = Union[Tensor, Sequence[int]]
 
@@ -91,6 +92,79 @@ def attention(q: Tensor, k: Tensor, v: Tensor, /, *, score: str = "scaled_dot", 
             raise _heed.Refused(f"there is no parameter {name!r}")
     return _run("q", [q, k, v], given, q.shape[1], v.shape[3], q.shape[2], k.shape[2], chosen, lengths, mask, bias,
                 offset, longest, flag("training", training) and (dropout > 0 or normalizer == "gumbel"))
+
+
+def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, g: Optional[Tensor] = None, *, scale: Optional[float] = None,
+                      initial_state: Optional[Tensor] = None, output_final_state: bool = False,
+                      lengths: Optional[Lengths] = None, segments: Optional[Tensor] = None) -> (
+                          tuple[Tensor, Optional[Tensor]]):
+    """The recurrence of linear attention with decay. Each head carries a state S [K, V] from token to token:
+
+        S_t = Diag(exp(g_t)) S_(t-1) + k_t v_t^T,   y_t = scale S_t^T q_t
+
+    Linear attention (Katharopoulos et al. 2020, arXiv 2006.16236) has no decay, retention (Sun et al. 2023, arXiv
+    2307.08621) the same at every token, Mamba-2 (Dao and Gu 2024, arXiv 2405.21060) one for each head and token, and
+    gated linear attention (Yang et al. 2023, arXiv 2312.06635) one for each channel of the keys, too. Time and memory
+    are linear in the length. The arguments have the names of flash-linear-attention (`chunk_gla`, `chunk_simple_gla`).
+    There, heads come after the tokens: use `q.transpose(1, 2)`.
+
+        >>> y, state = linear_recurrence(q, k, v, torch.nn.functional.logsigmoid(x), output_final_state=True)
+
+    Args:
+        q: Queries [B, Hk, T, K].
+        k: Keys [B, Hk, T, K].
+        v: Values [B, H, T, V]. H is a multiple of Hk: H / Hk adjacent heads share a head of queries and keys.
+        g: The natural logarithm of the decay, finite and at most 0: [B, H, T, K] by channel; [B, H, T] or [B, H, T, 1]
+            by head; [H], the same at every token. None: the state does not decay.
+        scale: The factor of the queries; None: 1 / sqrt(K).
+        initial_state: The state before the first token, [B, H, K, V]; None: zeros.
+        output_final_state: Is the state after the last token returned?
+        lengths: [B]: the number of tokens of each sequence, as a tensor or a list. Later tokens are padding: their
+            outputs are 0, and they leave the state as it is.
+        segments: Integers [B, T]. The state is zero before each token whose number differs from that of the token
+            before it, such as the first of each of several documents in a row.
+    Returns:
+        The outputs [B, H, T, V], and the final state [B, H, K, V], or None.
+    Raises:
+        heed.Refused: A shape that does not fit, a device other than the CPU, a precision other than float32 and
+            float64.
+        NotImplementedError: For a forward-mode derivative; in the backward pass, for a second derivative.
+    """
+    q, k, v = cast(q), cast(k), cast(v)
+    check_inputs((("q", q), ("k", k), ("v", v)), 4, "[batch, heads, length, width]")
+    batch, heads, tokens, values = v.shape
+    if (q.shape != k.shape or q.shape[0] != batch or q.shape[2] != tokens or q.shape[1] == 0 or q.shape[3] == 0 or
+            values == 0 or heads % q.shape[1] != 0):
+        raise _heed.Refused(f"q {list(q.shape)}, k {list(k.shape)} and v {list(v.shape)} do not fit together: they must "
+                            "be [B, Hk, T, K], [B, Hk, T, K] and [B, H, T, V], with H a multiple of Hk")
+    width = q.shape[3]
+    decay = None
+    if g is not None:
+        decay = cast(g)
+        check_place("g", decay, "q", q)
+        if decay.dim() == 1 and decay.shape[0] == heads:
+            decay = decay[:, None, None].expand(batch, heads, tokens, 1)
+        elif decay.dim() == 3 and tuple(decay.shape) == (batch, heads, tokens):
+            decay = decay[..., None]
+        elif decay.dim() != 4 or tuple(decay.shape[:3]) != (batch, heads, tokens) or decay.shape[3] not in (1, width):
+            raise _heed.Refused(f"g is {list(decay.shape)}; it must be [{batch}, {heads}, {tokens}, {width}], [{batch}, "
+                                f"{heads}, {tokens}] or [{heads}]")
+    state = None
+    if initial_state is not None:
+        state = cast(initial_state)
+        check_place("initial_state", state, "q", q)
+        if tuple(state.shape) != (batch, heads, width, values):
+            raise _heed.Refused(f"initial_state is {list(state.shape)}; it must be [{batch}, {heads}, {width}, "
+                                f"{values}]")
+    counts = None if lengths is None else key_counts(lengths, "q", q, "tokens")
+    of_segments = None if segments is None else whole_segments(segments, "q", q, tokens)
+    factor = width**-0.5 if scale is None else real("scale", scale)
+    q = q if factor == 1 else q * factor
+    differentiable = [x is not None and x.requires_grad and torch.is_grad_enabled() for x in (q, k, v, decay, state)]
+    wants_state = flag("output_final_state", output_final_state)
+    y, after, _ = torch.ops.heed.linear_recurrence(q, k, v, decay, state, counts, of_segments, wants_state,
+                                                   differentiable)
+    return y, after if wants_state else None
 
 
 def parameter_shapes(heads: int, query_width: int, key_width: Optional[int] = None,

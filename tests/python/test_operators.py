@@ -19,6 +19,54 @@ def drawn(*shape, seed=0, dtype="float64"):
     return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
 
 
+def recurrence(lengths=None, threads=1):
+    """The arguments of a recurrence of 2 sequences, 4 heads of values, 2 of queries and keys, and 19 tokens."""
+    q, k = drawn(2, 2, 19, 3, seed=1), drawn(2, 2, 19, 3, seed=2)
+    v, g, state = drawn(2, 4, 19, 2, seed=3), -abs(drawn(2, 4, 19, 3, seed=4)), drawn(2, 4, 3, 2, seed=5)
+    lengths = np.array([19, 19] if lengths is None else lengths, dtype=np.int32)
+    inputs = [q, k, v, g, state]
+    call = _heed.RecurrenceCall("float64", [memory(x) for x in inputs], [True] * 5, lengths.ctypes.data, 0, threads)
+    return call, inputs, lengths
+
+
+def recurrence_in_loops(q, k, v, g, state, lengths):
+    outputs, state = np.zeros_like(v), state.copy()
+    for b, h in np.ndindex(2, 4):
+        for t in range(lengths[b]):
+            state[b, h] = np.exp(g[b, h, t])[:, None] * state[b, h] + np.outer(k[b, h // 2, t], v[b, h, t])
+            outputs[b, h, t] = q[b, h // 2, t] @ state[b, h]
+    return outputs, state
+
+
+@pytest.mark.parametrize("lengths", [None, [7, 19], [0, 18]])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_recurrence_equals_loops_forward_and_backward(lengths, threads):
+    call, inputs, counts = recurrence(lengths, threads)
+    y, state = np.full((2, 4, 19, 2), np.nan), np.full((2, 4, 3, 2), np.nan)
+    mark = call.forward(memory(y), memory(state))
+    wanted = recurrence_in_loops(*inputs, counts)
+    np.testing.assert_allclose(y, wanted[0], atol=1e-12)
+    np.testing.assert_allclose(state, wanted[1], atol=1e-12)
+    dy, d_state = drawn(*y.shape, seed=6), drawn(*state.shape, seed=7)
+    gradients = [np.full_like(x, np.nan) for x in inputs]
+    call.backward(mark.ctypes.data, memory(dy), memory(d_state), [x.ctypes.data for x in gradients])
+
+    def loss(changed):
+        outputs, last = recurrence_in_loops(*changed, counts)
+        return (outputs * dy).sum() + (last * d_state).sum()
+
+    for n, gradient in enumerate(gradients):
+        direction = drawn(*inputs[n].shape, seed=8 + n)
+        near, far = ([*inputs[:n], inputs[n] + step * direction, *inputs[n + 1:]] for step in (-1e-6, 1e-6))
+        np.testing.assert_allclose((gradient * direction).sum(), (loss(far) - loss(near)) / 2e-6, rtol=1e-6, atol=1e-6)
+    again = [np.full_like(x, np.nan) for x in inputs]
+    call.backward(mark.ctypes.data, memory(dy), memory(d_state), [x.ctypes.data for x in again])  # computed again
+    for one, other in zip(gradients, again):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(heed.Refused, match="the final state's shape is"):
+        call.forward(memory(y), memory(y))
+
+
 class Call:
     """One attention of heads: queries, keys, values, the operator's parameters, and perhaps a bias."""
 

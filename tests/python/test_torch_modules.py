@@ -264,10 +264,12 @@ def test_a_run_s_checkpoint(tmp_path):
 def test_the_page_of_the_documentation():
     page = pathlib.Path(os.environ["HEED_CHECKOUT"], "docs/how-to/attention-in-pytorch.md").read_text()
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     tables = parameter_shapes(4, 32, position="t5", longest=512, options={"position.t5.buckets": 16})
     names = {"slopes": torch.ones(4, 1), "x": torch.randn(2, 9, 512), "lengths": torch.tensor([9, 3]),
              "tables": drawn(tables, torch.float32)}
-    for block in blocks[:3]:  # the last one is test_a_run_s_checkpoint
+    for block in blocks[:3]:  # the next one is test_a_run_s_checkpoint
         exec(block, names)
     assert names["y"].shape == (2, 9, 512) and names["q"].grad is not None
+    exec(blocks[4], names)
+    assert names["more"].shape == (2, 4, 512, 32) and names["state"].shape == (2, 4, 32, 32)

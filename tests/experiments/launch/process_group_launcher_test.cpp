@@ -43,6 +43,7 @@ const Engine engine_of_process_group{.check = check_of_process_group,
                                      .added_scores = nullptr,
                                      .queries_without_keys = nullptr,
                                      .attention_operator = nullptr,
+                                     .recurrence = {},
                                      .products = [] { return std::string("an abacus"); }};
 
 WorkerParts parts_of_process_group() {

@@ -88,6 +88,7 @@ inline const Engine fake_engine{.check = fake_check,
                                 .added_scores = nullptr,
                                 .queries_without_keys = nullptr,
                                 .attention_operator = nullptr,
+                                .recurrence = {},
                                 .products = [] { return std::string("an abacus"); }};
 
 inline WorkerParts fake_parts() {
