@@ -49,11 +49,11 @@ def peak(command: list[str]) -> float:
 
 class Memory(unittest.TestCase):
     def check(self, threads: int, length: int = 60, normalizer: str = "softmax", position: str = "sinusoidal",
-              **config):
+              more: str = "", **config):
         config |= {"length": length, "normalizer": normalizer, "position": position}
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "memory.toml"
-            file.write_text(CONFIG.format(**config))
+            file.write_text(CONFIG.format(**config) + more)
             words = [str(file), "--threads", str(threads)]
             plan = run([HEED, "plan", *words, "--no-probe", "--out", folder])
             amount, unit = re.search(r"reference .* ([0-9.]+) (B|kB|MB|GB) ", plan).groups()
@@ -73,6 +73,10 @@ class Memory(unittest.TestCase):
     def test_attention_in_blocks(self):
         self.check(1, length=160, normalizer="sparsemax", position="shaw", width=128, score="scaled_dot",
                    optimizer="adamw")
+
+    def test_recurrences(self):
+        more = '[[block.override]]\nlayers = [0, 1, 2]\nmixer.kind = "mamba2"\n'
+        self.check(1, length=160, width=128, score="scaled_dot", optimizer="adamw", more=more)
 
 
 if __name__ == "__main__":
