@@ -59,7 +59,7 @@ struct Part {
 
 class State final : public OperatorState {
 public:
-  State(RecurrenceCall c, bool wants) : call(std::move(c)), wants_state(wants) {}
+  State(const RecurrenceCall& c, bool wants) : call(c), wants_state(wants) {}
   RecurrenceCall call;
   bool wants_state;
   std::vector<Part> parts;

@@ -140,10 +140,10 @@ private:
   // x: the positions of a sequence from `first` on, where registers count. `kept`: of each part, in decoding, if one
   // acts on tokens; otherwise empty
   Projected project(Pass& pass, const Tensor& x, std::int64_t first, const Segments& segments,
-                    std::span<StoredTensor> kept, Tensor* first_values) const;
+                    std::span<SavedTensor> kept, Tensor* first_values) const;
   // `step`, with the state of keys and values
   Tensor step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<MixerState>& past,
-              std::span<StoredTensor> kept, Tensor* first_values) const;
+              std::span<SavedTensor> kept, Tensor* first_values) const;
   Projected of_stored(Pass& pass, const StoredVectors& stored) const;
   Projected of_memory(Pass& pass, const Tensor& memory) const;
   // What the parts make of queries, keys and values, [B, T, heads * width].

@@ -215,7 +215,7 @@ Projected MultiHeadAttention::with_learned_keys(Pass& pass, const Projected& of_
 }
 
 Projected MultiHeadAttention::project(Pass& pass, const Tensor& x, std::int64_t first, const Segments& segments,
-                                      std::span<StoredTensor> kept, Tensor* first_values) const {
+                                      std::span<SavedTensor> kept, Tensor* first_values) const {
   Projected out = projection_->of_self(pass, x, first);
   for (std::size_t n = 0; n < parts_.size(); ++n)
     out = parts_[n]->tokens(pass, out, {segments, first, kept.empty() ? nullptr : &kept[n]});
@@ -279,11 +279,11 @@ public:
   std::int64_t length() const override { return of_keys ? of_keys->length() : 0; }
   void select(std::span<const std::int64_t> parents) override {
     if (of_keys) of_keys->select(parents);
-    for (StoredTensor& each : kept) each.select(parents);
+    for (SavedTensor& each : kept) each.select(parents);
   }
 
   std::unique_ptr<MixerState> of_keys; // null: there was no step
-  std::vector<StoredTensor> kept;
+  std::vector<SavedTensor> kept;
 };
 
 Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<MixerState>& past,
@@ -296,7 +296,7 @@ Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, s
 }
 
 Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<MixerState>& past,
-                                std::span<StoredTensor> kept, Tensor* first_values) const {
+                                std::span<SavedTensor> kept, Tensor* first_values) const {
   Mask after = with_keys_before(pass, mask, x.shape[0]);
   const bool stores_learned = past && !stores_vectors_;
   after.offset = (past ? past->length() : 0) + (stores_learned ? 0 : learned_keys_);

@@ -12,7 +12,7 @@
 #include "layers/layer_options.hpp"
 #include "layers/module.hpp"
 #include "layers/required_function.hpp"
-#include "layers/stored_tensor.hpp"
+#include "layers/saved_tensor.hpp"
 #include "options/sketch.hpp"
 #include "options/variant.hpp"
 
@@ -67,9 +67,9 @@ struct AttentionPartInfo;
 
 /// The tokens of a call of self attention.
 struct PartTokens {
-  Segments segments{};          ///< of all positions; no numbers: there are none
-  std::int64_t first = 0;       ///< the position of the first token; registers count
-  StoredTensor* kept = nullptr; ///< in decoding: what the part has kept of the tokens before them; null: no steps
+  Segments segments{};         ///< of all positions; no numbers: there are none
+  std::int64_t first = 0;      ///< the position of the first token; registers count
+  SavedTensor* kept = nullptr; ///< in decoding: what the part has kept of the tokens before them; null: no steps
 };
 
 /// A part of attention. Each function is one place where a part may act; by default, nothing happens there. In the

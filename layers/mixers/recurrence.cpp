@@ -3,7 +3,7 @@
 #include "layers/attention/heads.hpp"
 #include "layers/position/position.hpp"
 #include "layers/quotient.hpp"
-#include "layers/stored_tensor.hpp"
+#include "layers/saved_tensor.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -114,7 +114,7 @@ class RecurrentMixer::State final : public MixerState {
 public:
   std::int64_t length() const override { return length_; }
   void select(std::span<const std::int64_t> parents) override {
-    for (StoredTensor* stored : {&sums_, &inputs_}) stored->select(parents);
+    for (SavedTensor* stored : {&sums_, &inputs_}) stored->select(parents);
   }
 
   Tensor sums(Tape& tape) const { return sums_.on(tape); }
@@ -128,7 +128,7 @@ public:
 
 private:
   std::int64_t length_ = 0;
-  StoredTensor sums_, inputs_;
+  SavedTensor sums_, inputs_;
 };
 
 RecurrentMixer::RecurrentMixer(const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes,

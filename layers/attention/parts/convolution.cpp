@@ -75,7 +75,7 @@ private:
     own.data[taps_ - 1] = 1;
     return add(w, own);
   }
-  void keep(std::vector<Tensor> all, const Tensor& before, StoredTensor& to) const {
+  void keep(std::vector<Tensor> all, const Tensor& before, SavedTensor& to) const {
     const Tensor x = concat(all, 2);
     const Tensor earlier = before.tape ? before : x.tape->zeros({x.shape[0], taps_ - 1, x.shape[2]});
     to.set(slice(concat({earlier, x}, 1), 1, x.shape[1], taps_ - 1));

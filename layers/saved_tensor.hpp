@@ -11,7 +11,7 @@
 namespace heed::HEED_REAL {
 
 /// Numbers [sequences, ...]; at first none. They are in memory of its own, because tapes may be rewound between steps.
-class StoredTensor {
+class SavedTensor {
 public:
   bool empty() const { return numbers_.empty(); }
   /// A copy on the tape, without a gradient; without a tape if nothing is stored.
