@@ -98,10 +98,9 @@ const TaskInfo task_selective_copy = {
      .summary =
          "symbols at random places among noise, then a marker for each symbol, whose target it is: 3 . 1 . . 4 | "
          "| | has the targets 3, 1 and 4 at the markers",
-     .paper = "Gu and Dao 2023, Mamba, arXiv 2312.00752, section 4.1.1 (16 symbols to remember in sequences of length "
-              "4096, 16 different tokens); Poli et al. 2024, MAD, arXiv 2403.17844 (length 256, 16 symbols, 16 "
-              "different tokens; there, one marker and then blanks, at which the targets are, and the last symbol "
-              "stands before the marker)",
+     .paper = "Gu and Dao 2023, Mamba, arXiv 2312.00752, section 4.1.1; Poli et al. 2024, MAD, arXiv 2403.17844 "
+              "(length 256, 16 symbols, 16 different tokens; there, one marker and then blanks, at which the targets "
+              "are, and the last symbol stands before the marker)",
      .cost = "sequences of length tokens, with copied targets; earlier targets are no inputs",
      .options = selective_copy_option_table().options(),
      .uses = {"train.evaluate_lengths"}},
