@@ -1,6 +1,6 @@
 #include "autograd/shards.hpp"
 #include "benchmarks/measurements.hpp"
-#include "benchmarks/rounds.hpp"
+#include "benchmarks/parts_of_batch.hpp"
 #include "benchmarks/upstream.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
@@ -53,16 +53,6 @@ private:
 
 } // namespace
 
-void measure_mixer(const MixerCase& about, int threads) {
-  // With fewer sequences than threads, threads share the work within operations.
-  const int parts_of_batch = about.batch % threads == 0 ? threads : 1;
-  std::vector<std::unique_ptr<Part>> parts;
-  for (int i = 0; i < parts_of_batch; ++i)
-    parts.push_back(std::make_unique<Part>(about, about.batch / parts_of_batch, static_cast<std::uint64_t>(i)));
-  ThreadPool workers(threads);
-  serve_rounds({}, 2, [&] {
-    workers.run(parts_of_batch, [&](int job, int) { parts[static_cast<std::size_t>(job)]->run(); });
-  });
-}
+void measure_mixer(const MixerCase& about, int threads) { measure_parts_of_batch<Part>(about, threads); }
 
 } // namespace heed::bench

@@ -1,12 +1,10 @@
 #include "autograd/linear_recurrence.hpp"
 #include "autograd/rng.hpp"
-#include "autograd/thread_pool.hpp"
 #include "benchmarks/measurements.hpp"
-#include "benchmarks/rounds.hpp"
+#include "benchmarks/parts_of_batch.hpp"
 #include "benchmarks/upstream.hpp"
 
 #include <cmath>
-#include <memory>
 
 namespace heed::bench {
 
@@ -49,15 +47,6 @@ private:
 
 } // namespace
 
-void measure_recurrence(const RecurrenceCase& about, int threads) {
-  const int parts_of_batch = about.batch % threads == 0 ? threads : 1;
-  std::vector<std::unique_ptr<Part>> parts;
-  for (int i = 0; i < parts_of_batch; ++i)
-    parts.push_back(std::make_unique<Part>(about, about.batch / parts_of_batch, static_cast<std::uint64_t>(i)));
-  ThreadPool workers(threads);
-  serve_rounds({}, 2, [&] {
-    workers.run(parts_of_batch, [&](int job, int) { parts[static_cast<std::size_t>(job)]->run(); });
-  });
-}
+void measure_recurrence(const RecurrenceCase& about, int threads) { measure_parts_of_batch<Part>(about, threads); }
 
 } // namespace heed::bench

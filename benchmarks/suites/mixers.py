@@ -16,13 +16,13 @@ def measure(tools: Tools) -> list[dict]:
     say("tokens in sequences of a length. `of attention`: the time in that of softmax attention with its projections.")
     mixers = records(tools, {kind: ["mixer", kind] for kind in ["attention", *KINDS]}, [WIDTH, HEADS], peer=True)
     say_table(["length", "threads", "mixer", "Heed ms", "of attention", "PyTorch ms", "to PyTorch"],
-              [[r["length"], r["threads"], r["mixer"], cell(r["heed"]), tables.times(r["of_attention"]),
+              [[str(r["length"]), str(r["threads"]), r["mixer"], cell(r["heed"]), tables.times(r["of_attention"]),
                 cell(r.get("chunks")), tables.times(ratio(r.get("chunks"), r["heed"]))] for r in mixers])
     say("\nThe operations alone, from queries, keys and values:")
     operations = records(tools, {"attention": ["attention", "scaled_dot"],
                                  **{name: ["recurrence", decays] for name, decays in DECAYS.items()}}, [])
     say_table(["length", "threads", "operation", "Heed ms", "of attention"],
-              [[r["length"], r["threads"], r["mixer"], cell(r["heed"]), tables.times(r["of_attention"])]
+              [[str(r["length"]), str(r["threads"]), r["mixer"], cell(r["heed"]), tables.times(r["of_attention"])]
                for r in operations])
     return mixers + [{**r, "alone": True} for r in operations]
 
