@@ -21,6 +21,12 @@ public:
     shape_ = x.shape;
     numbers_.assign(dense.data, dense.data + dense.size());
   }
+  /// Of what is stored, [sequences, count, C] (zeros, if there is nothing), and the tokens x [sequences, n, C] after
+  /// it, stores the last `count`.
+  void set_last(const Tensor& x, std::int64_t count) {
+    const Tensor before = empty() ? x.tape->zeros({x.shape[0], count, x.shape[2]}) : on(*x.tape);
+    set(slice(concat({before, x}, 1), 1, x.shape[1], count));
+  }
   /// Sequence i becomes a copy of the earlier sequence parents[i]. The number of sequences may change.
   void select(std::span<const std::int64_t> parents) {
     if (empty()) return;

@@ -119,11 +119,11 @@ public:
 
   Tensor sums(Tape& tape) const { return sums_.on(tape); }
   Tensor inputs(Tape& tape) const { return inputs_.on(tape); }
-  /// After `tokens` more tokens. `inputs` has no tape if there is no convolution.
-  void set(const Tensor& sums, const Tensor& inputs, std::int64_t tokens) {
+  /// After more tokens. `inputs`: of the convolution, which reads `before` earlier tokens.
+  void set(const Tensor& sums, const Tensor& inputs, std::int64_t before) {
     sums_.set(sums);
-    if (inputs.tape) inputs_.set(inputs);
-    length_ += tokens;
+    if (before > 0) inputs_.set_last(inputs, before);
+    length_ += inputs.shape[1];
   }
 
 private:
@@ -281,18 +281,12 @@ Tensor RecurrentMixer::step(Pass& pass, const Tensor& x, const Mask& mask, std::
                             Tensor*) const {
   if (!past) past = std::make_unique<State>();
   auto& state = dynamic_cast<State&>(*past);
-  const std::int64_t first = state.length(), n = x.shape[1], before = options_.convolution - 1;
+  const std::int64_t first = state.length();
   const Inputs in = inputs(pass, x, {state.inputs(pass.tape()), mask.query_segments, first});
   LinearRecurrenceOperands all = operands(in, in.values);
   all.state = state.sums(pass.tape());
   const LinearRecurrenceResult result = linear_recurrence(all, {.segments = mask.query_segments, .first = first}, true);
-  Tensor last;
-  if (before > 0) {
-    const Tensor earlier = first > 0 ? state.inputs(pass.tape())
-                                     : pass.tape().zeros({x.shape[0], before, in.projected.shape[2]});
-    last = slice(concat({earlier, in.projected}, 1), 1, n, before);
-  }
-  state.set(result.state, last, n);
+  state.set(result.state, in.projected, options_.convolution - 1);
   return finish(pass, x, in, result.outputs);
 }
 

@@ -63,7 +63,7 @@ public:
       all.push_back(x);
       channel += x.shape[2];
     }
-    if (tokens.kept && taps_ > 1) keep(all, before, *tokens.kept);
+    if (tokens.kept && taps_ > 1) tokens.kept->set_last(concat(all, 2), taps_ - 1);
     return out;
   }
   std::optional<std::int64_t> earlier_tokens() const override { return taps_ - 1; }
@@ -74,11 +74,6 @@ private:
     const Tensor own = w.tape->zeros({taps_});
     own.data[taps_ - 1] = 1;
     return add(w, own);
-  }
-  void keep(std::vector<Tensor> all, const Tensor& before, SavedTensor& to) const {
-    const Tensor x = concat(all, 2);
-    const Tensor earlier = before.tape ? before : x.tape->zeros({x.shape[0], taps_ - 1, x.shape[2]});
-    to.set(slice(concat({earlier, x}, 1), 1, x.shape[1], taps_ - 1));
   }
 
   std::int64_t taps_;
