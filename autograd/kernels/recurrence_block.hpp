@@ -47,13 +47,12 @@ public:
   RecurrenceBlock(Tape::Scratch& scratch, const RecurrenceSizes& sizes)
       : sizes_(sizes), row_(whole_vectors(sizes.key_width)) {
     const std::int64_t columns = sizes.key_width * block_tokens, rows = block_tokens * row_;
-    for (Real** of : {&q_, &k_, &q_decayed_, &k_decayed_}) *of = scratch.take<Real>(columns);
+    for (Real** of : {&q_, &k_}) *of = scratch.take<Real>(columns);
     value_scratch_ = scratch.take<Real>(block_tokens * sizes.padded_values());
     pairs_ = scratch.take<Real>(block_tokens * block_tokens);
-    if (sizes.decay == StateDecay::none) {
-      q_decayed_ = q_;
-      k_decayed_ = k_;
-    }
+    const bool decays = sizes.decay != StateDecay::none;
+    q_decayed_ = decays ? scratch.take<Real>(columns) : q_;
+    k_decayed_ = decays ? scratch.take<Real>(columns) : k_;
     for (Real** of : {&q_scratch_, &k_scratch_}) *of = scratch.take<Real>(rows);
     if (sizes.decay == StateDecay::head) pair_decays_ = scratch.take<Real>(block_tokens * block_tokens);
     if (sizes.decay != StateDecay::channel) return;
