@@ -1,6 +1,7 @@
 // Scores of additive attention, s_ij = sum_d w_d tanh(q_id + k_jd), and their gradients, computed tile by tile.
 #pragma once
 
+#include "autograd/fork_safe.hpp"
 #include "autograd/kernels/heads.hpp"
 
 #include <array>
@@ -95,7 +96,7 @@ struct FactorsRoom {
   // Allocates the buffers of the mixed range. Few heads need them. Threads may do so at the same time.
   void hold_sums(const Extents& e) {
     if (factors.q_twice) return;
-    static std::mutex one_at_a_time;
+    static ForkSafeMutex one_at_a_time;
     const std::lock_guard lock(one_at_a_time);
     factors.q_twice = scratch_.take<Real>(e.queries * e.width);
     if (!packed_) k_columns_twice = scratch_.take<Real>(e.width * factors.k_row);

@@ -1,5 +1,6 @@
 #include "experiments/data/data_cache.hpp"
 
+#include "autograd/fork_safe.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/mapped_file.hpp"
@@ -10,7 +11,6 @@
 #include <atomic>
 #include <chrono>
 #include <fmt/format.h>
-#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -138,8 +138,7 @@ public:
     const auto found = std::ranges::find(sections_, name, &Section::name);
     if (found == sections_.end()) return false;
     if (is_whole(*found)) {
-      const std::scoped_lock lock(checking_);
-      used_.push_back(&*found);
+      used_.lock()->push_back(&*found);
       return true;
     }
     std::error_code gone;
@@ -152,10 +151,10 @@ public:
     if (!file_.lost() && now.size == file_.bytes().size()) {
       if (now.changed == changed_) return {};
       // The only change may be that the file was removed or marked as used.
-      const std::scoped_lock lock(checking_);
+      const auto used = used_.lock(); // one thread at a time checks
       if (now.changed == changed_) return {};
       if (all_at_once_whole() &&
-          std::ranges::all_of(used_, [&](const Section* section) { return is_whole(*section); })) {
+          std::ranges::all_of(*used, [&](const Section* section) { return is_whole(*section); })) {
         changed_ = now.changed;
         return {};
       }
@@ -211,9 +210,8 @@ private:
   MappedFile file_;
   fs::path path_;
   std::vector<Section> sections_;
-  mutable std::mutex checking_;
-  mutable std::vector<const Section*> used_;  // sections whose checksum was verified when they were used
-  mutable std::atomic<std::int64_t> changed_; // the file's change time when its content was verified
+  mutable ForkSafe<std::vector<const Section*>> used_; // sections whose checksum was verified when they were used
+  mutable std::atomic<std::int64_t> changed_;          // the file's change time when its content was verified
 };
 
 class DataInMemory final : public DataCache, public DataCacheWriter {

@@ -1,6 +1,7 @@
 #include "experiments/engines/engine_module.hpp"
 
 #include "autograd/error.hpp"
+#include "autograd/fork_safe.hpp"
 #include "experiments/system/program.hpp"
 
 #include <cerrno>
@@ -9,7 +10,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
-#include <mutex>
 #include <spawn.h>
 #include <string_view>
 #include <sys/wait.h>
@@ -88,10 +88,9 @@ bool has_engine(const std::string& part) {
 }
 
 const Engine& load_engine(const std::string& part, const std::string& asked_by) {
-  static std::mutex one_at_a_time;
-  static std::map<std::string, const Engine*> loaded;
-  const std::lock_guard lock(one_at_a_time);
-  const Engine*& engine = loaded[part];
+  static ForkSafe<std::map<std::string, const Engine*>> all;
+  const auto loaded = all.lock(); // one thread at a time loads a part
+  const Engine*& engine = (*loaded)[part];
   if (!engine) engine = &load(part, asked_by);
   return *engine;
 }

@@ -2,6 +2,7 @@
 // process's own clock.
 #include "experiments/system/lease.hpp"
 
+#include "autograd/fork_safe.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/machine.hpp"
 
@@ -13,7 +14,6 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <map>
-#include <mutex>
 #include <string_view>
 #include <sys/types.h>
 #include <system_error>
@@ -71,7 +71,6 @@ struct Sighting {
 };
 
 struct Sightings {
-  std::mutex mutex;
   std::map<std::filesystem::path, Sighting> of; ///< one for each file, so that it stays small
 
   Sighting& at(const std::filesystem::path& file, const std::string& state) {
@@ -81,8 +80,8 @@ struct Sightings {
   }
 };
 
-Sightings& sightings() {
-  static Sightings all;
+ForkSafe<Sightings>& sightings() {
+  static ForkSafe<Sightings> all;
   return all;
 }
 
@@ -112,19 +111,18 @@ std::optional<bool> seen_alive(const LeaseOwner& owner) {
 
 Clock::duration time_unchanged(const std::filesystem::path& file, const std::string& state, Clock::time_point asked,
                                AgeClock clock, const std::function<double()>& age) {
-  Sightings& all = sightings();
   const auto since = [&](const Sighting& sighting) { return sighting.changed.at(static_cast<std::size_t>(clock)); };
   {
-    const std::lock_guard lock(all.mutex);
-    const Sighting& sighting = all.at(file, state);
+    const auto all = sightings().lock();
+    const Sighting& sighting = all->at(file, state);
     if (since(sighting)) return asked - std::min(sighting.first, *since(sighting));
   }
   // Not under the lock: it may take long.
   constexpr double longest = 1e8; // in seconds, so that the clock's numbers suffice
   const auto old = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::clamp(age(), 0.0,
                                                                                                         longest)));
-  const std::lock_guard lock(all.mutex);
-  Sighting& sighting = all.at(file, state);
+  const auto all = sightings().lock();
+  Sighting& sighting = all->at(file, state);
   sighting.changed.at(static_cast<std::size_t>(clock)) = asked - old;
   return asked - std::min(sighting.first, asked - old);
 }

@@ -1,5 +1,7 @@
 #include "experiments/system/mapped_file.hpp"
 
+#include "autograd/fork_safe.hpp"
+
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -19,14 +21,14 @@ namespace heed {
 struct MappedRegion {
   std::atomic<std::uintptr_t> begin = 0, end = 0;
   std::atomic<bool> lost = false;
-  bool in_use = false; // protected by the mutex
+  bool in_use = false; // protected by the mutex; each change leaves the list usable, as a fork needs it
   MappedRegion* next = nullptr;
 };
 
 namespace {
 
 std::atomic<MappedRegion*> first_region = nullptr;
-std::mutex regions_mutex;
+ForkSafeMutex regions_mutex;
 struct sigaction action_before = {};
 std::uintptr_t page_bytes = 4096;
 

@@ -1,6 +1,7 @@
 #include "experiments/system/program.hpp"
 
 #include "autograd/error.hpp"
+#include "autograd/fork_safe.hpp"
 #include "experiments/system/descriptor.hpp"
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <mutex>
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
@@ -19,12 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct OpenParts {
-  std::mutex mutex;
-  std::vector<OpenPart> parts; // open until the process ends
-};
-OpenParts& opened_parts() {
-  static OpenParts all;
+// The parts that were opened; they stay open until the process ends.
+ForkSafe<std::vector<OpenPart>>& opened_parts() {
+  static ForkSafe<std::vector<OpenPart>> all;
   return all;
 }
 
@@ -85,26 +82,20 @@ fs::path part_of_program(std::string_view file) {
 fs::path OpenPart::path() const { return path_of_descriptor(descriptor); }
 
 std::optional<OpenPart> open_part(const std::string& file) {
-  OpenParts& all = opened_parts();
-  const std::scoped_lock lock(all.mutex);
-  if (auto part = found_part(all.parts, file)) return part;
+  const auto parts = opened_parts().lock();
+  if (auto part = found_part(*parts, file)) return part;
   const int descriptor = open_file(part_of_program(file));
   if (descriptor < 0) return std::nullopt;
-  return all.parts.emplace_back(OpenPart{file, descriptor});
+  return parts->emplace_back(OpenPart{file, descriptor});
 }
 
 void take_part(const OpenPart& part) {
   if (::fcntl(part.descriptor, F_SETFD, FD_CLOEXEC) < 0) return; // the descriptor is not open
-  OpenParts& all = opened_parts();
-  const std::scoped_lock lock(all.mutex);
-  if (!found_part(all.parts, part.file)) all.parts.push_back(part);
+  const auto parts = opened_parts().lock();
+  if (!found_part(*parts, part.file)) parts->push_back(part);
 }
 
-std::vector<OpenPart> open_parts() {
-  OpenParts& all = opened_parts();
-  const std::scoped_lock lock(all.mutex);
-  return all.parts;
-}
+std::vector<OpenPart> open_parts() { return *opened_parts().lock(); }
 
 bool is_open_part(const std::string& file) { return found_part(open_parts(), file).has_value(); }
 

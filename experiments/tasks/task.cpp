@@ -113,13 +113,13 @@ std::string Task::fingerprint() const {
 }
 
 const Task* Task::of_length(std::int64_t length) const {
-  const std::scoped_lock lock(making_);
-  const auto [place, is_new] = of_length_.try_emplace(length);
+  const auto made = of_length_.lock();
+  const auto [place, is_new] = made->try_emplace(length);
   if (!is_new) return place->second.get();
   try {
     place->second = make_of_length(length);
   } catch (...) {
-    of_length_.erase(place);
+    made->erase(place);
     throw;
   }
   return place->second.get();

@@ -2,11 +2,12 @@
 // and targets.
 #pragma once
 
+#include "autograd/fork_safe.hpp"
+
 #include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -237,8 +238,7 @@ private:
   virtual std::unique_ptr<Task> make_of_length(std::int64_t /*length*/) const { return nullptr; }
 
   std::vector<NamedSet> sets_;
-  mutable std::mutex making_;
-  mutable std::map<std::int64_t, std::unique_ptr<Task>> of_length_;
+  mutable ForkSafe<std::map<std::int64_t, std::unique_ptr<Task>>> of_length_;
 };
 
 /// Cross-entropy (nats) of the outcomes in validation under their frequencies in training: -sum_i v_i ln(t_i / sum t) /

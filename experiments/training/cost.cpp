@@ -182,7 +182,7 @@ bool sequences_are_alike(const Config& config, const Batch& batch) {
 }
 
 // Memory of a worker process with its libraries and without a model; and the memory of BLAS after loading.
-constexpr double process_bytes = 12'300'000, blas_bytes = 2'100'000;
+constexpr double process_bytes = 14'000'000, blas_bytes = 2'100'000;
 
 // The values do not matter, because no results are computed. Exceptions are values that the code inspects first, such
 // as a learned exponent; they are in small parameters. Only small parameters are filled, because filling matrices would

@@ -24,9 +24,9 @@ RunWeights OpenRun::weights(std::int64_t average) {
     return out;
   };
   if (average > 1) return read();
-  const std::lock_guard lock(reading_weights_);
-  if (!weights_) weights_ = read();
-  return *weights_;
+  const auto weights = weights_.lock(); // one thread at a time reads
+  if (!*weights) *weights = read();
+  return **weights;
 }
 
 RunWeights OpenRun::weights_at(std::int64_t step) const {
@@ -41,10 +41,10 @@ RunWeights OpenRun::weights_at(std::int64_t step) const {
 }
 
 const Task& OpenRun::task() {
-  const std::lock_guard lock(making_task_);
+  const auto task = task_.lock(); // one thread at a time makes it
   const WorkingFolder scope(working_folder_);
-  if (!task_) task_ = task_of_run(folder_, config_);
-  return *task_;
+  if (!*task) *task = task_of_run(folder_, config_);
+  return **task;
 }
 
 const Engine& OpenRun::engine(const Config& config) {

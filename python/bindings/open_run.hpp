@@ -1,12 +1,13 @@
 // A run's folder that a Python object examines.
 #pragma once
 
+#include "autograd/fork_safe.hpp"
 #include "experiments/command_line/trained_run.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,9 +42,8 @@ private:
   RunFolder folder_;
   std::filesystem::path working_folder_; ///< in which relative paths of data start: the process's at the beginning
   Config config_;
-  std::mutex reading_weights_, making_task_;
-  std::optional<RunWeights> weights_; // guarded by reading_weights_
-  std::unique_ptr<Task> task_;        // guarded by making_task_
+  ForkSafe<std::optional<RunWeights>> weights_;
+  ForkSafe<std::unique_ptr<Task>> task_;
 };
 
 } // namespace heed::python
