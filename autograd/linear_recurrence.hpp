@@ -16,7 +16,9 @@ struct LinearRecurrenceOperands {
   /// [1, H, 1, 1] without a gradient: the same at every token. Absent: the state does not decay.
   Tensor log_decay{};
   Tensor state{}; ///< [B, H, K, V], or V + 1 if normalized: the state before the first token; absent: zeros
-  Tensor write{}; ///< w [B, H, T, 1], the strength of the write: k is w k in what follows; absent: 1
+  Tensor write{}; ///< w [B, H, T, 1], the strength of the write: w k v^T is written; absent: 1
+  /// b [B, H, T, K or 1], the strength of the erase (below); absent: nothing is erased. Not if normalized.
+  Tensor erase{};
   /// Is o_t divided by the sum of its weights, z_t . q_t with z_t = exp(g_t) z_(t-1) + k_t, unless that is 0? Then z is
   /// the last column of the state.
   bool normalized = false;
@@ -41,16 +43,20 @@ struct LinearRecurrenceResult {
 ///   S_t = Diag(exp(g_t)) S_(t-1) + k_t v_t^T     o_t = S_t^T q_t
 /// This is linear attention (Katharopoulos et al. 2020, arXiv 2006.16236) with decay, as in retention (Sun et al. 2023,
 /// arXiv 2307.08621), gated linear attention (Yang et al. 2023, arXiv 2312.06635) and Mamba-2 (Dao and Gu 2024, arXiv
-/// 2405.21060). Time and memory are linear in T.
+/// 2405.21060). Time and memory are linear in T. With an erase, the key first takes away what it reads of the decayed
+/// state, as in the delta rule (Yang et al. 2024, arXiv 2406.06484) and its successors (arXiv 2412.06464, 2510.26692,
+/// 2605.22791):
+///   S_t = D S_(t-1) + k_t (w_t v_t - (b_t k_t)^T D S_(t-1))^T     with D = Diag(exp(g_t))
 ///
 /// Blocks of 16 tokens are computed by matrix products: with G_i, the sum of g from the block's first token to token i,
 /// and n, its last,
 ///   o_i = S^T (exp(G_i) q_i) + sum over j <= i of (sum over channels of q_i k_j exp(G_i - G_j)) v_j
 ///   S'  = Diag(exp(G_n)) S + sum over j of (exp(G_n - G_j) k_j) v_j^T
-/// With decays by channel, exp(G_i - G_j) is a quotient while neither is below 2^-40, and beyond, a product of the
-/// decays between. No exponent is positive, so nothing overflows. The backward pass stores the state once for 64
-/// tokens. Results have the same bits for any number of threads, and for a sequence alone or in a batch; a segment has
-/// the bits of a sequence.
+/// With an erase, v_j is what the block writes, w_j v_j - S^T (exp(G_j) b_j k_j) - sum over i < j of (sum over channels
+/// of b_j k_j k_i exp(G_j - G_i)) v_i, computed row by row. With decays by channel, exp(G_i - G_j) is a quotient while
+/// neither is below 2^-40, and beyond, a product of the decays between. No exponent is positive, so nothing overflows.
+/// The backward pass stores the state once for 64 tokens. Results have the same bits for any number of threads, and for
+/// a sequence alone or in a batch; a segment has the bits of a sequence.
 /// @param wants_state  is the last state returned?
 LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operands, const RecurrenceBounds& bounds = {},
                                          bool wants_state = false);

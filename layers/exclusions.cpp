@@ -83,6 +83,8 @@ void add_general(std::vector<Exclusion>& out) {
   out.push_back({{is_recurrence, is_set("model.segment_end"), is_set("model.registers")},
                  "a recurrence begins anew with each segment, so only the first one would see the registers: set "
                  "model.registers = 0"});
+  out.push_back({{is_recurrence, has_not("mixer.erase", {"none"}), has("mixer.normalizer", {"sum"})},
+                 "an erase makes weights negative, and their sum may be 0: set mixer.normalizer = \"none\""});
   out.push_back({{has("model.tied_embeddings", {"true"}), has("position.combine", {"concat"}),
                   has("position.concat", {"widen"})},
                  "tied embeddings are the output layer's weights, and concatenated positions make the model wider than "

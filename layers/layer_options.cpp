@@ -232,8 +232,22 @@ const OptionTable<MixerOptions>& mixer_option_table() {
              "(complement).")
           .one_of({"projected", "complement"}).unless("mixer.decay", {"none"}).unless("mixer.kind", {"attention"}),
       option("write", &O::write,
-             "A token is written to the state with weight 1 (same), or with its step as weight (step).")
+             "The strength with which a token writes: its step (step), or the strength b of mixer.erase = \"head\", or "
+             "1 where there is none (same).")
           .one_of({"same", "step"}).only_if("mixer.decay", {"softplus"}).unless("mixer.kind", {"attention"}),
+      option("write_gate", &O::write_gate,
+             "What a token writes is multiplied by sigmoid(W x), a number of each head, or of each channel of its "
+             "values.")
+          .one_of({"none", "head", "channel"}).unless("mixer.kind", {"attention"}),
+      option("erase", &O::erase,
+             "What the key reads in the state, k^T S, is taken away before the token writes, times a strength b = "
+             "sigmoid(W x) of the head (head, the delta rule), or as (b k)^T S with one of each channel of the key "
+             "(channel).")
+          .one_of({"none", "head", "channel"}).unless("mixer.kind", {"attention"}),
+      option("range", &O::range,
+             "The erase with a key of length 1 multiplies what the key reads by 1 - b. With b = sigmoid(W x), this is "
+             "in 0..1; with b = 2 sigmoid(W x), it is in -1..1.")
+          .one_of({"0..1", "-1..1"}).unless("mixer.erase", {"none"}).unless("mixer.kind", {"attention"}),
       option("normalizer", &O::normalizer,
              "Results are divided by the sum of the weights of all values, q . (sum of keys), as attention's "
              "normaliser sum does (sum), or not (none).")
@@ -247,6 +261,10 @@ const OptionTable<MixerOptions>& mixer_option_table() {
       option("gate", &O::gate,
              "The results are multiplied by silu(W x) or sigmoid(W x), with x the input of the mixer.")
           .one_of({"none", "silu", "sigmoid"}).unless("mixer.kind", {"attention"}),
+      option("gate_rank", &O::gate_rank,
+             "W of the gate is one matrix (full), or the product of two whose rank is the width of a head's values "
+             "(head); the second one has a bias.")
+          .one_of({"full", "head"}).unless("mixer.gate", {"none"}).unless("mixer.kind", {"attention"}),
       option("gate_first", &O::gate_first, "The gate comes before the norm of the results.")
           .unless("mixer.gate", {"none"}).unless("mixer.output_norm", {"none"}).unless("mixer.kind", {"attention"}));
   return table;

@@ -101,11 +101,15 @@ struct MixerOptions {
   WordOrNumber scale{"sqrt", 0};       ///< sqrt | none | a number: factor of the queries
   std::string decay = "none";          ///< a form of decay
   std::string keys = "projected";      ///< projected | complement: of the decay, 1 - exp(g)
+  std::string erase = "none";          ///< none | head | channel: the strength of the erase
+  std::string range = "0..1";          ///< 0..1 | -1..1: of the factors by which the erase multiplies what is there
   std::string write = "same";          ///< same | step: the weight of what a token writes
+  std::string write_gate = "none";     ///< none | head | channel: what a token writes is multiplied by it
   std::string normalizer = "none";     ///< none | sum: what the results are divided by
   bool skip = false;                   ///< is the token's own value added, times a learned number of the head?
   std::string output_norm = "none";    ///< none | rms_head | rms: of the results
   std::string gate = "none";           ///< none | silu | sigmoid: of the results
+  std::string gate_rank = "full";      ///< full | head: of the gate's map; the width of a head's values
   bool gate_first = false;             ///< is the gate before the norm?
 
   bool operator==(const MixerOptions&) const = default;

@@ -23,7 +23,11 @@ struct RecurrenceSizes {
   StateDecay decay;
   /// Are outputs divided by the sum of their weights? Then each value is followed by a one, whose output is that sum.
   bool normalized = false;
+  /// The numbers that the strength of the erase has at a token: 0 (nothing is erased), 1 or key_width. Not if
+  /// normalized.
+  std::int64_t erase_width = 0;
 
+  bool erases() const { return erase_width > 0; }
   std::int64_t columns() const { return value_width + (normalized ? 1 : 0); }
   std::int64_t padded_values() const { return whole_vectors(columns()); }
   /// A state [K, V] whose rows are whole vectors.
@@ -32,11 +36,21 @@ struct RecurrenceSizes {
 
 /// The block's rows in the operands. Those of log_decay have one value with StateDecay::head; those of write have one.
 struct BlockRows {
-  Scattered q, k, v, log_decay, write;
+  Scattered q, k, v, log_decay, write, erase;
   std::int64_t tokens;
 };
 
-/// In arrays [K, block_tokens], tokens beyond the block's are zero. Keys are multiplied by `write`, if there is one.
+/// Rows that read the state: the queries, or the erasers, which are keys times minus the strength of the erase.
+struct StateReaders {
+  bool see_own_token; ///< Do they read the state after the write of their token, or before?
+  PackedRows rows{};
+  Real *scratch = nullptr, *pairs = nullptr;   ///< [tokens, K], and [tokens, tokens]: the weights of pairs
+  Real *columns = nullptr, *decayed = nullptr; ///< [K, tokens], also times the decay from the block's start
+  Real* decayed_rows = nullptr;                ///< [tokens, K], with StateDecay::channel
+};
+
+/// In arrays [K, block_tokens], tokens beyond the block's are zero. Keys are multiplied by `write`, if there is one; if
+/// the block erases, values are instead, and become what is written: v_i + the sum of what eraser i reads.
 ///
 /// With StateDecay::channel, the weight of query i and key j is (q_i e_i) . (k_j / e_j), where e_t is the decay from
 /// the block's start to token t: a matrix product. This serves the first tokens, while no channel has decayed below
@@ -47,73 +61,57 @@ public:
   RecurrenceBlock(Tape::Scratch& scratch, const RecurrenceSizes& sizes)
       : sizes_(sizes), row_(whole_vectors(sizes.key_width)) {
     const std::int64_t columns = sizes.key_width * block_tokens, rows = block_tokens * row_;
-    for (Real** of : {&q_, &k_}) *of = scratch.take<Real>(columns);
-    value_scratch_ = scratch.take<Real>(block_tokens * sizes.padded_values());
-    pairs_ = scratch.take<Real>(block_tokens * block_tokens);
-    const bool decays = sizes.decay != StateDecay::none;
-    q_decayed_ = decays ? scratch.take<Real>(columns) : q_;
+    const bool decays = sizes.decay != StateDecay::none, by_channel = sizes.decay == StateDecay::channel;
+    for (StateReaders* of : {&queries_, &erasers_}) {
+      if (of == &erasers_ && !sizes.erases()) continue;
+      of->scratch = scratch.take<Real>(rows);
+      of->pairs = scratch.take<Real>(block_tokens * block_tokens);
+      of->columns = scratch.take<Real>(columns);
+      of->decayed = decays ? scratch.take<Real>(columns) : of->columns;
+      if (by_channel) of->decayed_rows = scratch.take<Real>(rows);
+    }
+    k_ = scratch.take<Real>(columns);
     k_decayed_ = decays ? scratch.take<Real>(columns) : k_;
-    for (Real** of : {&q_scratch_, &k_scratch_}) *of = scratch.take<Real>(rows);
+    k_scratch_ = scratch.take<Real>(rows);
+    value_scratch_ = scratch.take<Real>(block_tokens * sizes.padded_values());
     if (sizes.decay == StateDecay::head) pair_decays_ = scratch.take<Real>(block_tokens * block_tokens);
-    if (sizes.decay != StateDecay::channel) return;
-    for (Real** of : {&steps_, &from_start_, &raise_, &to_end_, &q_decayed_rows_, &k_raised_rows_, &row_scratch_})
+    if (!by_channel) return;
+    for (Real** of : {&steps_, &from_start_, &raise_, &to_end_, &k_raised_rows_, &row_scratch_})
       *of = scratch.take<Real>(rows);
   }
 
   std::int64_t tokens() const { return rows_.tokens; }
 
-  /// Reads what changes the state: decays, keys and values.
-  void read_writes(const BlockRows& rows) {
+  /// Reads what changes the state: decays, keys, values and, with the state before the block, what is erased.
+  void read_writes(const BlockRows& rows, const Real* state) {
     rows_ = rows;
-    values_ = sizes_.normalized ? values_and_ones()
-                                : pack_rows(rows.v, rows.tokens, sizes_.value_width, value_scratch_);
+    read_values();
     read_keys();
-    if (sizes_.decay == StateDecay::channel) return read_channels();
-    pack_columns({key_rows_.p, key_rows_.row, 1}, rows.tokens, sizes_.key_width, 1, k_, block_tokens);
-    if (sizes_.decay == StateDecay::none) return;
-    double sum = 0;
-    double sums[block_tokens];
-    for (std::int64_t t = 0; t < rows.tokens; ++t)
-      sums[t] = sum += static_cast<double>(rows.log_decay.p[t * rows.log_decay.row]);
-    // Tokens beyond the block's decay no further; their keys are 0.
-    for (std::int64_t t = 0; t < block_tokens; ++t) {
-      const double here = t < rows.tokens ? sums[t] : sum;
-      head_sums_[t] = static_cast<Real>(here);
-      head_to_end_[t] = static_cast<Real>(sum - here);
-    }
-    whole_of_head_ = exponential_of(static_cast<Real>(sum));
-    exponentials(head_to_end_, head_to_end_, block_tokens);
-    scale_tokens(k_, head_to_end_, k_decayed_);
+    read_decays();
+    if (!sizes_.erases()) return;
+    prepare_pairs();
+    read_erasers();
+    // Row by row: what is written at a token is read by the later ones.
+    const std::int64_t columns = sizes_.padded_values();
+    small_product({erasers_.decayed, 1, block_tokens}, state, columns, value_scratch_, columns, rows.tokens, columns,
+                  sizes_.key_width, true);
+    for (std::int64_t i = 1; i < rows.tokens; ++i)
+      for (std::int64_t j = 0; j < i; ++j)
+        add_row(erasers_.pairs[i * block_tokens + j], value_scratch_ + j * columns, value_scratch_ + i * columns);
   }
 
   /// Reads the queries and computes the weights of all pairs of tokens. After read_writes.
   void read_queries() {
-    const std::int64_t n = rows_.tokens, width = sizes_.key_width;
-    query_rows_ = pack_rows(rows_.q, n, width, q_scratch_);
-    if (sizes_.decay == StateDecay::channel) {
-      pair_channels();
-    } else {
-      pack_columns({query_rows_.p, query_rows_.row, 1}, n, width, 1, q_, block_tokens);
-      small_product({q_, 1, block_tokens}, k_, block_tokens, pairs_, block_tokens, n, block_tokens, width, false);
-    }
-    if (sizes_.decay == StateDecay::head) {
-      exponentials(head_sums_, head_from_start_, block_tokens);
-      scale_tokens(q_, head_from_start_, q_decayed_);
-      for (std::int64_t i = 0; i < n; ++i) {
-        Real* const decays = pair_decays_ + i * block_tokens;
-        for (std::int64_t j = 0; j < block_tokens; ++j)
-          decays[j] = j <= i ? head_sums_[i] - head_sums_[j] : Real{0}; // before exp: later tokens would overflow
-        exponentials(decays, decays, block_tokens);
-      }
-    }
-    weigh(pairs_);
+    if (!sizes_.erases()) prepare_pairs();
+    queries_.rows = pack_rows(rows_.q, rows_.tokens, sizes_.key_width, queries_.scratch);
+    read(queries_);
   }
 
   /// o = S^T q' + (weights of pairs) v. Rows of y are whole vectors.
   void outputs(const Real* state, Real* y, std::int64_t y_row) const {
     const std::int64_t n = rows_.tokens, columns = sizes_.padded_values();
-    small_product({q_decayed_, 1, block_tokens}, state, columns, y, y_row, n, columns, sizes_.key_width, false);
-    small_product({pairs_, block_tokens, 1}, values_.p, values_.row, y, y_row, n, columns, n, true);
+    small_product({queries_.decayed, 1, block_tokens}, state, columns, y, y_row, n, columns, sizes_.key_width, false);
+    small_product({queries_.pairs, block_tokens, 1}, values_.p, values_.row, y, y_row, n, columns, n, true);
   }
 
   /// The state after the block, in place.
@@ -142,37 +140,44 @@ public:
   }
 
   /// Multiplies the weights of pairs, or their gradients, by the decays of a head, and clears pairs that are not seen.
-  void weigh(Real* pairs) const {
+  void weigh(const StateReaders& of, Real* pairs) const {
     for (std::int64_t i = 0; i < rows_.tokens; ++i) {
       Real* const row = pairs + i * block_tokens;
       if (sizes_.decay == StateDecay::head)
         map(block_tokens, [&](std::int64_t j, int n) {
           store(row + j, load(row + j, n) * load(pair_decays_ + i * block_tokens + j, n), n);
         });
-      std::fill(row + i + 1, row + block_tokens, Real{0});
+      std::fill(row + i + (of.see_own_token ? 1 : 0), row + block_tokens, Real{0});
     }
   }
 
+  /// The gradient of the values, from that of what is written, both [tokens, padded_values()] in place.
+  void leave_erasers(Real* rows) const {
+    const std::int64_t columns = sizes_.padded_values();
+    for (std::int64_t i = rows_.tokens - 1; i > 0; --i)
+      for (std::int64_t j = 0; j < i; ++j)
+        add_row(erasers_.pairs[i * block_tokens + j], rows + i * columns, rows + j * columns);
+  }
+
   const RecurrenceSizes& sizes() const { return sizes_; }
-  const Real* pairs() const { return pairs_; }
-  const Real* decayed_queries() const { return q_decayed_; }
+  const StateReaders& queries() const { return queries_; }
+  const StateReaders& erasers() const { return erasers_; }
   const Real* decayed_keys() const { return k_decayed_; }
   std::int64_t row() const { return row_; } ///< the distance of rows that are not in the operands
   const BlockRows& rows() const { return rows_; }
-  const PackedRows& value_rows() const { return values_; }
-  const PackedRows& query_rows() const { return query_rows_; }
-  const PackedRows& key_rows() const { return key_rows_; } ///< times `write`
+  const PackedRows& value_rows() const { return values_; } ///< what is written
+  const PackedRows& key_rows() const { return key_rows_; } ///< times `write`, unless the block erases
 
   /// Multiplies rows [tokens, row()] by the decay from the block's start to each token, or from each token to its end.
   void decay_from_start(Real* rows) const { decay_rows(rows, head_from_start_, from_start_); }
   void decay_to_end(Real* rows) const { decay_rows(rows, head_to_end_, to_end_); }
 
-  /// Adds the gradients through the pairs to rows [tokens, row()] of queries and keys.
-  void add_pair_gradients(const Real* grad_pairs, Real* dq, Real* dk) const {
+  /// Adds the gradients through the pairs to rows [tokens, row()] of readers and keys.
+  void add_pair_gradients(const StateReaders& of, const Real* grad_pairs, Real* dq, Real* dk) const {
     const std::int64_t n = rows_.tokens;
     if (sizes_.decay != StateDecay::channel) {
       small_product({grad_pairs, block_tokens, 1}, key_rows_.p, key_rows_.row, dq, row_, n, row_, n, true);
-      small_product({grad_pairs, 1, block_tokens}, query_rows_.p, query_rows_.row, dk, row_, n, row_, n, true);
+      small_product({grad_pairs, 1, block_tokens}, of.rows.p, of.rows.row, dk, row_, n, row_, n, true);
       return;
     }
     const auto add_product = [&](const Scattered& pairs, const Real* right, const Real* factors, Real* to) {
@@ -182,14 +187,13 @@ public:
       });
     };
     add_product({grad_pairs, block_tokens, 1}, k_raised_rows_, from_start_, dq);
-    add_product({grad_pairs, 1, block_tokens}, q_decayed_rows_, raise_, dk);
+    add_product({grad_pairs, 1, block_tokens}, of.decayed_rows, raise_, dk);
     for (std::int64_t i = raised_; i < n; ++i) {
       Real* const decay = row_scratch_;
       std::fill_n(decay, row_, Real{1});
       for (std::int64_t j = i; j >= 0; --j) {
         const Simd d(grad_pairs[i * block_tokens + j]);
-        const Real *q = query_rows_.p + i * query_rows_.row, *k = key_rows_.p + j * key_rows_.row,
-                   *step = steps_ + j * row_;
+        const Real *q = of.rows.p + i * of.rows.row, *k = key_rows_.p + j * key_rows_.row, *step = steps_ + j * row_;
         Real *to_q = dq + i * row_, *to_k = dk + j * row_;
         map(row_, [&](std::int64_t c, int m) {
           const Simd e = load(decay + c, m), weighted = d * e;
@@ -218,21 +222,35 @@ private:
       });
   }
 
-  PackedRows values_and_ones() const {
+  // y += factor x, of rows of values.
+  void add_row(Real factor, const Real* x, Real* y) const {
+    map(sizes_.padded_values(),
+        [&](std::int64_t c, int n) { store(y + c, fused(Simd(factor), load(x + c, n), load(y + c, n), n), n); });
+  }
+
+  void read_values() {
     const std::int64_t width = sizes_.value_width, row = sizes_.padded_values();
+    if (!sizes_.normalized && !sizes_.erases()) {
+      values_ = pack_rows(rows_.v, rows_.tokens, width, value_scratch_);
+      return;
+    }
+    values_ = {value_scratch_, row};
     for (std::int64_t t = 0; t < rows_.tokens; ++t) {
       Real* const to = value_scratch_ + t * row;
+      std::fill(to + width, to + row, Real{0});
       std::copy_n(rows_.v.p + t * rows_.v.row, width, to);
-      to[width] = 1;
-      std::fill(to + width + 1, to + row, Real{0});
+      if (sizes_.normalized) to[width] = 1;
+      else if (rows_.write.p) scale_row(rows_.write.p[t * rows_.write.row], to, row);
     }
-    return {value_scratch_, row};
+  }
+  static void scale_row(Real factor, Real* x, std::int64_t width) {
+    map(width, [&](std::int64_t d, int n) { store(x + d, load(x + d, n) * Simd(factor), n); });
   }
 
   void read_keys() {
     const std::int64_t n = rows_.tokens, width = sizes_.key_width;
     key_rows_ = pack_rows(rows_.k, n, width, k_scratch_);
-    if (!rows_.write.p) return;
+    if (!rows_.write.p || sizes_.erases()) return;
     for (std::int64_t t = 0; t < n; ++t) {
       const Simd strength(rows_.write.p[t * rows_.write.row]);
       map(row_, [&](std::int64_t d, int) {
@@ -240,6 +258,21 @@ private:
       });
     }
     key_rows_ = {k_scratch_, row_};
+  }
+
+  void read_erasers() {
+    for (std::int64_t t = 0; t < rows_.tokens; ++t) {
+      const Real *k = key_rows_.p + t * key_rows_.row, *strength = rows_.erase.p + t * rows_.erase.row;
+      Real* const to = erasers_.scratch + t * row_;
+      std::fill_n(to, row_, Real{0});
+      if (sizes_.erase_width == 1)
+        map(sizes_.key_width, [&](std::int64_t d, int n) { store(to + d, load(k + d, n) * Simd(-*strength), n); });
+      else
+        map(sizes_.key_width,
+            [&](std::int64_t d, int n) { store(to + d, load(k + d, n) * -load(strength + d, n), n); });
+    }
+    erasers_.rows = {erasers_.scratch, row_};
+    read(erasers_);
   }
 
   void decay_rows(Real* rows, const Real* of_head, const Real* of_channels) const {
@@ -254,6 +287,25 @@ private:
   // Turns rows [tokens, row_] into [K, block_tokens].
   void turn(const Real* rows, std::int64_t tokens, Real* columns) const {
     pack_columns({rows, row_, 1}, tokens, sizes_.key_width, 1, columns, block_tokens);
+  }
+
+  void read_decays() {
+    if (sizes_.decay == StateDecay::channel) return read_channels();
+    pack_columns({key_rows_.p, key_rows_.row, 1}, rows_.tokens, sizes_.key_width, 1, k_, block_tokens);
+    if (sizes_.decay == StateDecay::none) return;
+    double sum = 0;
+    double sums[block_tokens];
+    for (std::int64_t t = 0; t < rows_.tokens; ++t)
+      sums[t] = sum += static_cast<double>(rows_.log_decay.p[t * rows_.log_decay.row]);
+    // Tokens beyond the block's decay no further; their keys are 0.
+    for (std::int64_t t = 0; t < block_tokens; ++t) {
+      const double here = t < rows_.tokens ? sums[t] : sum;
+      head_sums_[t] = static_cast<Real>(here);
+      head_to_end_[t] = static_cast<Real>(sum - here);
+    }
+    whole_of_head_ = exponential_of(static_cast<Real>(sum));
+    exponentials(head_to_end_, head_to_end_, block_tokens);
+    scale_tokens(k_, head_to_end_, k_decayed_);
   }
 
   // Products of the decays of single tokens: no digit is lost where they are far from 1.
@@ -278,29 +330,56 @@ private:
     turn(row_scratch_, n, k_decayed_);
   }
 
-  void pair_channels() {
-    const std::int64_t n = rows_.tokens;
-    for (std::int64_t t = 0; t < n; ++t)
-      map(row_, [&](std::int64_t d, int) {
-        store(q_decayed_rows_ + t * row_ + d,
-              load(query_rows_.p + t * query_rows_.row + d) * load(from_start_ + t * row_ + d));
-      });
-    turn(q_decayed_rows_, n, q_decayed_);
-    for (raised_ = 0; raised_ < n && !decays_below_least(raised_); ++raised_)
+  // What the weights of all pairs need beside the readers.
+  void prepare_pairs() {
+    if (sizes_.decay == StateDecay::head) {
+      exponentials(head_sums_, head_from_start_, block_tokens);
+      for (std::int64_t i = 0; i < rows_.tokens; ++i) {
+        Real* const decays = pair_decays_ + i * block_tokens;
+        for (std::int64_t j = 0; j < block_tokens; ++j)
+          decays[j] = j <= i ? head_sums_[i] - head_sums_[j] : Real{0}; // before exp: later tokens would overflow
+        exponentials(decays, decays, block_tokens);
+      }
+    }
+    if (sizes_.decay != StateDecay::channel) return;
+    for (raised_ = 0; raised_ < rows_.tokens && !decays_below_least(raised_); ++raised_)
       map(row_, [&](std::int64_t d, int) {
         const Simd raise = Simd(1) / load(from_start_ + raised_ * row_ + d);
         store(raise_ + raised_ * row_ + d, raise);
         store(k_raised_rows_ + raised_ * row_ + d, load(key_rows_.p + raised_ * key_rows_.row + d) * raise);
       });
     turn(k_raised_rows_, raised_, k_);
-    small_product({q_decayed_, 1, block_tokens}, k_, block_tokens, pairs_, block_tokens, raised_, block_tokens,
+  }
+
+  // The weights of readers and keys, from the readers' rows.
+  void read(StateReaders& of) const {
+    const std::int64_t n = rows_.tokens, width = sizes_.key_width;
+    if (sizes_.decay == StateDecay::channel) {
+      pair_channels(of);
+    } else {
+      pack_columns({of.rows.p, of.rows.row, 1}, n, width, 1, of.columns, block_tokens);
+      small_product({of.columns, 1, block_tokens}, k_, block_tokens, of.pairs, block_tokens, n, block_tokens, width,
+                    false);
+    }
+    if (sizes_.decay == StateDecay::head) scale_tokens(of.columns, head_from_start_, of.decayed);
+    weigh(of, of.pairs);
+  }
+
+  void pair_channels(StateReaders& of) const {
+    const std::int64_t n = rows_.tokens;
+    for (std::int64_t t = 0; t < n; ++t)
+      map(row_, [&](std::int64_t d, int) {
+        store(of.decayed_rows + t * row_ + d, load(of.rows.p + t * of.rows.row + d) * load(from_start_ + t * row_ + d));
+      });
+    turn(of.decayed_rows, n, of.decayed);
+    small_product({of.decayed, 1, block_tokens}, k_, block_tokens, of.pairs, block_tokens, raised_, block_tokens,
                   sizes_.key_width, false);
     for (std::int64_t i = raised_; i < n; ++i) {
       Real* const decayed = row_scratch_;
-      std::copy_n(query_rows_.p + i * query_rows_.row, row_, decayed);
+      std::copy_n(of.rows.p + i * of.rows.row, row_, decayed);
       for (std::int64_t j = i; j >= 0; --j) {
         const Real *k = key_rows_.p + j * key_rows_.row, *step = steps_ + j * row_;
-        pairs_[i * block_tokens + j] = sum_over(row_, [&](std::int64_t d, int m) {
+        of.pairs[i * block_tokens + j] = sum_over(row_, [&](std::int64_t d, int m) {
           const Simd q = load(decayed + d, m);
           store(decayed + d, q * load(step + d, m), m);
           return q * load(k + d, m);
@@ -321,15 +400,16 @@ private:
   RecurrenceSizes sizes_;
   std::int64_t row_;
   BlockRows rows_{};
-  PackedRows values_{}, query_rows_{}, key_rows_{};
-  Real *q_, *k_, *q_decayed_, *k_decayed_; // [K, block_tokens]; k_ is raised with StateDecay::channel
-  Real *value_scratch_, *q_scratch_, *k_scratch_, *pairs_;
+  PackedRows values_{}, key_rows_{};
+  StateReaders queries_{.see_own_token = true}, erasers_{.see_own_token = false};
+  Real *k_, *k_decayed_; // [K, block_tokens]; k_ is raised with StateDecay::channel
+  Real *value_scratch_, *k_scratch_;
   // StateDecay::head: sums from the start to each token, the decays, and those of pairs
   alignas(64) Real head_sums_[block_tokens], head_from_start_[block_tokens], head_to_end_[block_tokens];
   Real whole_of_head_ = 1, *pair_decays_ = nullptr;
   // StateDecay::channel: the decay of each token, the decays from the start, their reciprocals, and those to the end
   Real *steps_ = nullptr, *from_start_ = nullptr, *raise_ = nullptr, *to_end_ = nullptr;
-  Real *q_decayed_rows_ = nullptr, *k_raised_rows_ = nullptr, *row_scratch_ = nullptr;
+  Real *k_raised_rows_ = nullptr, *row_scratch_ = nullptr;
   std::int64_t raised_ = 0; // how many tokens the matrix product serves
 };
 

@@ -55,8 +55,9 @@ struct Problem {
   std::int64_t sharing() const { return heads / key_heads; }
   BlockRows block(std::int64_t b, std::int64_t h, std::int64_t begin, std::int64_t n) const {
     const auto rows = [&](const Tensor& of, std::int64_t head) { return head_of(of, of.data, b, head).from(begin); };
-    BlockRows out{rows(x.queries, h / sharing()), rows(x.keys, h / sharing()), rows(x.values, h), {}, {}, n};
+    BlockRows out{rows(x.queries, h / sharing()), rows(x.keys, h / sharing()), rows(x.values, h), {}, {}, {}, n};
     if (x.write.tape) out.write = rows(x.write, h);
+    if (x.erase.tape) out.erase = rows(x.erase, h);
     if (!x.log_decay.tape) return out;
     const Tensor& g = x.log_decay;
     const auto stride = [&](int axis) { return g.shape[axis] == 1 ? 0 : g.stride[axis]; };
@@ -68,7 +69,8 @@ struct Problem {
     for (std::int64_t t = chunk.begin; t < chunk.end; t += block_tokens) f(t, std::min(block_tokens, chunk.end - t));
   }
   double operations() const {
-    return 4 * static_cast<double>(batch * heads * tokens) * static_cast<double>(sizes.key_width * sizes.value_width);
+    return (sizes.erases() ? 6 : 4) * static_cast<double>(batch * heads * tokens) *
+           static_cast<double>(sizes.key_width * sizes.value_width);
   }
 };
 
@@ -100,6 +102,14 @@ Problem problem_of(const Op& op, const LinearRecurrenceOperands& x, const Recurr
   if (x.write.tape && !(x.write.shape == Shape{p.batch, p.heads, p.tokens, 1}))
     op.fail(fmt::format("the strength of the write must be [{}, {}, {}, 1], it is {}", p.batch, p.heads, p.tokens,
                         x.write.shape.text()));
+  if (const Tensor& e = x.erase; e.tape) {
+    p.sizes.erase_width = e.rank() == 4 ? e.shape[3] : 0;
+    if (!(e.shape == Shape{p.batch, p.heads, p.tokens, 1}) &&
+        !(e.shape == Shape{p.batch, p.heads, p.tokens, p.sizes.key_width}))
+      op.fail(fmt::format("the strength of the erase must be [{}, {}, {}, {} or 1], it is {}", p.batch, p.heads,
+                          p.tokens, p.sizes.key_width, e.shape.text()));
+    op.check(!x.normalized, "outputs can't be divided by the sum of their weights where the state is erased");
+  }
   const Shape state{p.batch, p.heads, p.sizes.key_width, p.sizes.columns()};
   if (x.state.tape && !(x.state.shape == state))
     op.fail(fmt::format("the state must be {}, it is {}", state.text(), x.state.shape.text()));
@@ -109,6 +119,7 @@ Problem problem_of(const Op& op, const LinearRecurrenceOperands& x, const Recurr
          with_rows_in_one_piece(g),
          x.state.tape ? contiguous(x.state) : Tensor{},
          x.write,
+         p.sizes.erase_width == 1 ? x.erase : with_rows_in_one_piece(x.erase),
          x.normalized};
   p.chunks = chunks_of(op.tape(), p.batch, p.tokens, bounds);
   return p;
@@ -174,7 +185,7 @@ void forward(const Problem& p, ForwardRoom& room, std::int64_t b, std::int64_t h
     if (chunk.is_fresh) std::fill_n(room.state, sizes.state_size(), Real{0});
     if (kept.states) kept.states = std::copy_n(room.state, sizes.state_size(), kept.states);
     Problem::each_block(chunk, [&](std::int64_t t, std::int64_t n) {
-      room.block.read_writes(p.block(b, h, t, n));
+      room.block.read_writes(p.block(b, h, t, n), room.state);
       room.block.read_queries();
       room.block.outputs(room.state, room.outputs, sizes.padded_values());
       if (sizes.normalized) {
@@ -210,12 +221,13 @@ void backward(const Problem& p, BackwardRoom& room, std::int64_t b, std::int64_t
     Problem::each_block(chunk, [&](std::int64_t t, std::int64_t n) {
       const std::int64_t next = (t - chunk.begin) / block_tokens + 1;
       if (next == blocks) return;
-      block.read_writes(p.block(b, h, t, n));
-      block.write(std::copy_n(room.states + (next - 1) * size, size, room.states + next * size) - size);
+      const Real* const state = room.states + (next - 1) * size;
+      block.read_writes(p.block(b, h, t, n), state);
+      block.write(std::copy_n(state, size, room.states + next * size) - size);
     });
     for (std::int64_t i = blocks - 1; i >= 0; --i) {
       const std::int64_t t = chunk.begin + i * block_tokens;
-      block.read_writes(p.block(b, h, t, std::min(block_tokens, chunk.end - t)));
+      block.read_writes(p.block(b, h, t, std::min(block_tokens, chunk.end - t)), room.states + i * size);
       block.read_queries();
       room.gradients.put(room.states + i * size, to, t);
     }
@@ -237,7 +249,7 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
   const auto or_queries = [&](const Tensor& x) { return x.tape ? &x : &operands.queries; };
   const Op op("linear_recurrence",
               {&operands.queries, &operands.keys, &operands.values, or_queries(operands.log_decay),
-               or_queries(operands.state), or_queries(operands.write)},
+               or_queries(operands.state), or_queries(operands.write), or_queries(operands.erase)},
               Counts::yes);
   const Problem p = problem_of(op, operands, bounds);
   const RecurrenceSizes& sizes = p.sizes;
@@ -285,15 +297,27 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
     const auto zeros_if = [&](bool shared, const Tensor& of) {
       return shared ? GradTarget{t.grad_accumulator(of), false} : GradTarget{};
     };
-    const bool write_shares = shares(x.write, {x.queries, x.keys, x.values, x.log_decay}),
-               decay_shares = shares(x.log_decay, {x.queries, x.keys, x.values});
-    const GradTarget of_write = zeros_if(write_shares, x.write), of_decay = zeros_if(decay_shares, x.log_decay);
+    // One tensor may be the strength of write and erase: each of its numbers belongs to one head.
+    const bool one_strength = x.erase.tape && x.erase.data == x.write.data && x.erase.shape == x.write.shape &&
+                              x.erase.stride == x.write.stride,
+               erase_shares = !one_strength && shares(x.erase, {x.queries, x.keys, x.values, x.log_decay, x.write}),
+               write_shares = shares(x.write, {x.queries, x.keys, x.values, x.log_decay}) ||
+                              (erase_shares && shares(x.erase, {x.write})),
+               decay_shares = shares(x.log_decay, {x.queries, x.keys, x.values}) ||
+                              (erase_shares && shares(x.erase, {x.log_decay}));
+    const GradTarget of_write = zeros_if(write_shares, x.write), of_decay = zeros_if(decay_shares, x.log_decay),
+                     of_erase = zeros_if(erase_shares, x.erase);
     const auto [dq, dk, dv] = t.grad_targets({x.queries, x.keys, x.values});
     const GradTarget dg = decay_shares || !x.log_decay.tape ? of_decay : t.grad_target(x.log_decay);
     const GradTarget dw = write_shares || !x.write.tape ? of_write : t.grad_target(x.write);
+    const GradTarget de = one_strength                    ? GradTarget{dw.p, false}
+                          : erase_shares || !x.erase.tape ? of_erase
+                                                          : t.grad_target(x.erase);
     const GradTarget d_state = x.state.tape ? t.grad_target(x.state) : GradTarget{};
     Tape::Scratch scratch(t);
-    const int threads = each_written_once({dq, dk, dv, dg, dw}) ? threads_of(p, 3 * p.operations()) : 1;
+    const int threads = each_written_once({dq, dk, dv, dg, dw, one_strength ? GradTarget{} : de})
+                            ? threads_of(p, 3 * p.operations())
+                            : 1;
     BackwardRoom* const rooms = rooms_of<BackwardRoom>(threads, scratch, scratch, sizes);
     each_head(p, threads, [&, dq = dq, dk = dk, dv = dv](int thread, std::int64_t b, std::int64_t h) {
       BackwardRoom& room = rooms[thread];
@@ -304,6 +328,7 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
                        head_of(x.values, dv, b, h),
                        head_of(x.log_decay, dg, b, h),
                        head_of(x.write, dw, b, h),
+                       head_of(x.erase, de, b, h),
                        {dy + b * strides[0] + h * strides[1], strides[2], 1},
                        {y.data + b * strides[0] + h * strides[1], strides[2], 1},
                        kept.divisors};
@@ -316,6 +341,7 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
       clear_rows(to.k, end, p.tokens, sizes.key_width);
       clear_rows(to.v, end, p.tokens, sizes.value_width);
       clear_rows(to.write, end, p.tokens, 1);
+      clear_rows(to.erase, end, p.tokens, sizes.erase_width);
       clear_rows(to.log_decay, end, p.tokens, sizes.decay == StateDecay::channel ? sizes.key_width : 1);
       if (!d_state) return;
       Real* const of_start = d_state.p + (b * p.heads + h) * of_state;

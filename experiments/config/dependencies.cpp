@@ -148,10 +148,17 @@ const OptionCondition* unmet_dependency(std::string_view key, const ValueOf& val
 
 std::string condition_in_words(const OptionCondition& condition) {
   const auto in_words = [](const OptionCondition& choice) {
-    const char* no = choice.unless ? "not " : "";
-    if (choice.words.front() == OptionCondition::anything) return fmt::format("{} is {}given", choice.on, no);
-    const char* one = choice.words.size() == 1 ? "" : "one of ";
-    return fmt::format("{} is {}{}{}", choice.on, no, one, list_in_words(choice.words));
+    if (choice.words.front() == OptionCondition::anything)
+      return fmt::format("{} is {}given", choice.on, choice.unless ? "not " : "");
+    // Of a few words and all others, the few are named.
+    Names words = choice.words, others;
+    if (const Option* option = find_option(choice.on); option && choice.unless)
+      for (const std::string& word : option->words)
+        if (std::ranges::find(words, word) == words.end()) others.push_back(word);
+    const bool names_others = !others.empty() && others.size() < words.size();
+    if (names_others) words = others;
+    return fmt::format("{} is {}{}{}", choice.on, choice.unless && !names_others ? "not " : "",
+                       words.size() == 1 ? "" : "one of ", list_in_words(words));
   };
   std::string out = in_words(condition);
   for (const OptionCondition& other : condition.others) out += ", or " + in_words(other);

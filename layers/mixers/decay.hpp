@@ -33,6 +33,7 @@ public:
 struct DecaySizes {
   std::int64_t model_width = 0;
   std::int64_t heads = 1, width = 0; ///< width: of a head's keys, after the feature map
+  std::int64_t value_width = 0;      ///< of a head
   std::int64_t layer = 0, layers = 1;
 };
 
@@ -52,7 +53,7 @@ struct DecayInfo {
       row;
   /// Does it decay each channel by itself, with these options? Null: never.
   bool (*is_by_channel)(const OptionValues& options) = nullptr;
-  bool has_step = false;
+  bool has_step = false; ///< unless it is by channel
 };
 
 /// All registered forms, in Meson's order (generated).

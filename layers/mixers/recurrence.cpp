@@ -31,6 +31,11 @@ bool decays_by_channel(const LayerChoice& choice) {
   return decay.is_by_channel && decay.is_by_channel(choice.decay_options);
 }
 
+bool is_preset(const std::string& kind, const std::string& option, double value) {
+  const auto& presets = mixer_info(kind).about.presets;
+  return std::ranges::find(presets, std::pair{option, Value(value)}) != presets.end();
+}
+
 // x / sqrt(sum of x^2 + epsilon) over the last axis.
 Tensor of_length_one(const Tensor& x) {
   const auto width = static_cast<Real>(x.shape[-1]);
@@ -72,9 +77,12 @@ Refusal wrong_recurrence(const LayerChoice& choice, const MixerSizes& sizes, con
     const double width = ratio * static_cast<double>(sizes.width) / static_cast<double>(widths.heads);
     if (given == 0 && width != std::round(width))
       return refused(
-          fmt::format("mixer.{0}_ratio is {1}, which gives the {0}s of a head a width of {2}, of {3} heads in "
+          fmt::format("mixer.{0}_ratio is {1}{5}, which gives the {0}s of a head a width of {2}, of {3} heads in "
                       "a width of {4}: choose another ratio or other mixer.heads, or set mixer.{0}_width",
-                      what, ratio, width, widths.heads, sizes.width));
+                      what, ratio, width, widths.heads, sizes.width,
+                      is_preset(o.kind, fmt::format("mixer.{}_ratio", what), ratio)
+                          ? fmt::format(", the default of mixer.kind = \"{}\"", o.kind)
+                          : ""));
   }
   if (widths.heads % widths.key_heads != 0)
     return refused(fmt::format("mixer.key_heads is {}, which does not divide the {} heads", widths.key_heads,
@@ -90,6 +98,10 @@ Refusal wrong_recurrence(const LayerChoice& choice, const MixerSizes& sizes, con
   if (choice.mixer.write == "step" && !decay_info(choice.mixer.decay).has_step)
     return refused(fmt::format("mixer.write is 'step', and the decay '{}' has no step: choose mixer.decay = "
                                "\"softplus\", or mixer.write = \"same\"",
+                               choice.mixer.decay));
+  if (choice.mixer.write == "step" && by_channel)
+    return refused(fmt::format("mixer.write is 'step', and the decay has a step of each channel: set "
+                               "mixer.{}.by = \"head\", or mixer.write = \"same\"",
                                choice.mixer.decay));
   if (choice.mixer.position == "rotary" && features_of(choice.mixer, widths.key_width) < 2)
     return refused("mixer.position is 'rotary', which turns pairs of features, and the keys of a head have "
@@ -163,6 +175,7 @@ RecurrentMixer::RecurrentMixer(const Scope& scope, const LayerChoice& choice, co
                                     {.model_width = sizes.width,
                                      .heads = widths_.heads,
                                      .width = features,
+                                     .value_width = widths_.value_width,
                                      .layer = sizes.layer,
                                      .layers = sizes.layers},
                                     choice.decay_options);
@@ -183,7 +196,17 @@ RecurrentMixer::RecurrentMixer(const Scope& scope, const LayerChoice& choice, co
     gain_ = (scope / "norm")
                 .no_decay("weight", {o.output_norm == "rms_head" ? widths_.value_width : widths_.values()},
                           Init::constant(1));
-  if (o.gate != "none") gate_.emplace(scope / "gate", sizes.width, widths_.values(), o.bias);
+  const auto strength = [&](std::optional<Linear>& map, const char* name, const std::string& by,
+                            std::int64_t channels) {
+    if (by != "none") map.emplace(scope / name, sizes.width, by == "head" ? widths_.heads : channels, o.bias);
+  };
+  strength(erase_, "erase", o.erase, widths_.heads * features);
+  strength(write_gate_, "write_gate", o.write_gate, widths_.values());
+  const bool has_low_gate = o.gate != "none" && o.gate_rank == "head";
+  if (has_low_gate) low_gate_.emplace(scope / "gate_low_rank", sizes.width, widths_.value_width, false);
+  if (o.gate != "none")
+    gate_.emplace(scope / "gate", has_low_gate ? widths_.value_width : sizes.width, widths_.values(),
+                  o.bias || has_low_gate);
   output_.emplace((scope / "output").starting_with(output_init), widths_.values(), sizes.width, o.bias);
 }
 
@@ -218,12 +241,25 @@ RecurrentMixer::Inputs RecurrentMixer::inputs(Pass& pass, const Tensor& x, const
                                key_feature_.get(), start.first, Rotated::keys);
   out.joined_values = slice(all, 2, (has_keys ? 2 : 1) * keys, widths_.values());
   out.values = split_heads(out.joined_values, widths_.heads);
+  if (erase_) {
+    Tensor b = sigmoid((*erase_)(pass, x));
+    if (o.range == "-1..1") b = scale(b, 2);
+    out.erase = o.erase == "head" ? column_of_heads(b) : split_heads(b, widths_.heads);
+  }
+  if (o.write == "step") out.write = out.decay.step;
+  else if (o.erase == "head") out.write = out.erase;
+  if (write_gate_) {
+    const Tensor w = sigmoid((*write_gate_)(pass, x));
+    if (o.write_gate == "channel") out.values = split_heads(mul(out.joined_values, w), widths_.heads);
+    else out.write = out.write.tape ? mul(out.write, column_of_heads(w)) : column_of_heads(w);
+  }
   return out;
 }
 
 LinearRecurrenceOperands RecurrentMixer::operands(const Inputs& in, const Tensor& values) const {
   LinearRecurrenceOperands out{in.queries, in.keys, values, in.decay.log_decay};
-  if (options_.write == "step") out.write = in.decay.step;
+  out.write = in.write;
+  out.erase = in.erase;
   out.normalized = options_.normalizer == "sum";
   return out;
 }
@@ -249,7 +285,7 @@ Tensor RecurrentMixer::finish(Pass& pass, const Tensor& x, const Inputs& inputs,
     joined = add(joined, mul(inputs.joined_values, factors));
   }
   const auto gated = [&](const Tensor& of) {
-    const Tensor g = (*gate_)(pass, x);
+    const Tensor g = (*gate_)(pass, low_gate_ ? (*low_gate_)(pass, x) : x);
     return mul(of, o.gate == "silu" ? silu(g) : sigmoid(g));
   };
   const auto normed = [&](const Tensor& of) {

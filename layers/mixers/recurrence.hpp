@@ -1,5 +1,5 @@
-// A sequence mixer with a matrix of state for each head, as linear attention, retention, GLA, HGRN2 and Mamba-2 have
-// it. The options of [mixer] say what it is made of.
+// A sequence mixer with a matrix of state for each head, as linear attention, retention, GLA, HGRN2, Mamba-2 and the
+// delta rule's networks have it. The options of [mixer] say what it is made of.
 #pragma once
 
 #include "autograd/causal_convolution.hpp"
@@ -31,10 +31,11 @@ Refusal wrong_recurrence(const LayerChoice& choice, const MixerSizes& sizes, con
 MixerInfo recurrence_kind(Variant about);
 
 /// For each head, a state S [K, V] is carried from token to token (autograd/linear_recurrence.hpp):
-///   S_t = Diag(exp(g_t)) S_(t-1) + k_t v_t^T     o_t = S_t^T q_t
+///   S_t = Diag(exp(g_t)) S_(t-1) + k_t (w_t v_t - (b_t k_t)^T Diag(exp(g_t)) S_(t-1))^T     o_t = S_t^T q_t
 /// From x [B, T, width]: q, k, v = W x, each [heads, width of a head]; then a causal convolution along the tokens with
 /// SiLU, or SiLU alone; then, for queries and keys, a feature map, a norm and a rotation by the position; g by the
-/// decay (mixers/decay.hpp). From o: the division by q . (sum of keys), a skip D v_t, an output gate, a norm, and W_o.
+/// decay (mixers/decay.hpp); the strengths of erase, b, and write, w, or none. From o: the division by q . (sum of
+/// keys), a skip D v_t, an output gate, a norm, and W_o.
 class RecurrentMixer final : public Mixer {
 public:
   RecurrentMixer(const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes, const InitRule& output_init);
@@ -43,8 +44,9 @@ public:
   Tensor step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<MixerState>& past,
               Tensor* first_values) const override;
   bool serves_steps() const override { return true; }
-  /// The weights of all pairs of tokens, without a gradient: o_i is the sum over j of weights_ij v_j, before skip, gate
-  /// and norm. [B, heads, T, T], 0 for later tokens; they may be negative.
+  /// The weights of all pairs of tokens, without a gradient: o_i is the sum over j of weights_ij v_j, with values after
+  /// mixer.write_gate = "channel", before skip, gate and norm. [B, heads, T, T], 0 for later tokens; they may be
+  /// negative.
   Tensor weights(Pass& pass, const Tensor& x, const Mask& mask) const;
 
 private:
@@ -55,6 +57,7 @@ private:
     Tensor queries, keys, values; // [B, heads, T, width]
     Tensor joined_values;         // [B, T, heads * width]
     Decayed decay;
+    Tensor erase{}, write{}; // strengths, [B, heads, T, 1 or the width of keys] and [B, heads, T, 1]
   };
   // `start`: what is before the first token, whose position counts registers.
   Inputs inputs(Pass& pass, const Tensor& x, const ConvolutionStart& start) const;
@@ -69,6 +72,8 @@ private:
   RecurrenceWidths widths_;
   std::int64_t registers_;
   std::optional<Linear> all_, gate_, output_; // named `qkv`, `gate` and `output`
+  std::optional<Linear> low_gate_;            // `gate_low_rank`, before `gate`
+  std::optional<Linear> erase_, write_gate_;  // named as the options
   std::optional<ParameterId> taps_, taps_bias_, skip_, gain_;
   std::unique_ptr<Feature> query_feature_, key_feature_;
   std::unique_ptr<Decay> decay_;

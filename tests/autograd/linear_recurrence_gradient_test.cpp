@@ -71,6 +71,88 @@ TEST_CASE("the linear recurrence has the right gradient if outputs are divided b
           operands(1, 2, tokens, 3, 2, decays, {-2, -0.05}, positive));
 }
 
+// Keys are short, so that a state which is erased does not grow. x: as `operands`, then the strength of the erase.
+const Domain short_key{-0.5, 0.5};
+LinearRecurrenceOperands with_erase(const Tensors& x) {
+  LinearRecurrenceOperands all = of({x.begin(), x.end() - 1});
+  all.erase = x.back();
+  return all;
+}
+
+TEST_CASE("the linear recurrence that erases has the right gradient", "[gradient]") {
+  const std::int32_t lengths[] = {3, 17};
+  std::vector<std::int32_t> numbers;
+  for (std::int32_t t = 0; t < 160; ++t) numbers.push_back(t / 7);
+  for (const auto& [key_heads, heads] : {std::pair{2, 2}, {1, 2}})
+    for (const std::int64_t tokens : {1, 5, 18})
+      for (const std::int64_t decays : {0, 1, 3})
+        for (const std::int64_t erases : {1, 3})
+          for (const int bounded : {0, 1, 2}) {
+            auto inputs = operands(key_heads, heads, tokens, 3, 2, decays, {-2, -0.05}, short_key);
+            inputs.push_back(input({2, heads, tokens, erases}, 7, {0.1, 1.5}));
+            check_gradient(
+                fmt::format("{} of {} heads, {} tokens, {} decays, {} erases, bounds {}", key_heads, heads, tokens,
+                            decays, erases, bounded),
+                [&](const Tensors& x) {
+                  return together(linear_recurrence(with_erase(x),
+                                                    {.lengths = bounded == 1 ? lengths : nullptr,
+                                                     .segments = {bounded == 2 ? numbers.data() : nullptr, 80},
+                                                     .first = 3},
+                                                    true));
+                },
+                inputs);
+          }
+  for (const std::int64_t decays : {0, 1, 3})
+    for (const std::int64_t erases : {1, 3}) {
+      auto inputs = operands(1, 1, 70, 3, 2, decays, {-0.5, -0.05}, short_key);
+      inputs.push_back(input({2, 1, 70, erases}, 7, {0.1, 1.5}));
+      check_gradient(
+          fmt::format("70 tokens, {} decays, {} erases", decays, erases),
+          [&](const Tensors& x) { return linear_recurrence(with_erase(x)).outputs; }, inputs);
+    }
+  auto inputs = operands(1, 2, 40, 3, 2, 3, {-5, -0.05}, short_key); // channels that decay below 2^-40
+  inputs.push_back(input({2, 2, 40, 1}, 7, {0.1, 1.5}));
+  check_gradient(
+      "decays far below 1", [](const Tensors& x) { return linear_recurrence(with_erase(x)).outputs; }, inputs);
+}
+
+TEST_CASE("the linear recurrence that erases has the right gradient if operands are the same, and through views",
+          "[gradient]") {
+  const std::vector<CheckInput> three{input({2, 1, 20, 3}, 1, short_key), input({2, 1, 20, 3}, 2, short_key),
+                                      input({2, 2, 20, 2}, 3, unit)};
+  const auto check = [&](const char* name, const CheckInput& strength, auto&& more) {
+    auto inputs = three;
+    inputs.push_back(strength);
+    check_gradient(
+        name,
+        [&](const Tensors& x) {
+          LinearRecurrenceOperands all{x[0], x[1], x[2]};
+          more(all, x);
+          return linear_recurrence(all).outputs;
+        },
+        inputs);
+  };
+  const CheckInput strength = input({2, 2, 20, 1}, 4, {0.1, 1.5});
+  check("write and erase", strength, [](auto& all, const Tensors& x) { all.write = all.erase = x[3]; });
+  check("erase and decay", input({2, 2, 20, 1}, 4, {-0.9, -0.1}),
+        [](auto& all, const Tensors& x) { all.log_decay = all.erase = x[3]; });
+  check("write, erase and decay", input({2, 2, 20, 1}, 4, {-0.9, -0.1}),
+        [](auto& all, const Tensors& x) { all.log_decay = all.write = all.erase = x[3]; });
+  check("halves of one tensor", input({2, 2, 20, 2}, 4, {0.1, 1.5}), [](auto& all, const Tensors& x) {
+    all.write = slice(x[3], 3, 0, 1);
+    all.erase = slice(x[3], 3, 1, 1);
+  });
+  check("erase by channel, transposed", input({2, 3, 20, 2}, 4, {0.1, 1.5}),
+        [](auto& all, const Tensors& x) { all.erase = transpose(x[3], 1, 3); });
+  check_gradient("one tensor is all operands",
+                 [](const Tensors& x) {
+                   LinearRecurrenceOperands all{x[0], x[0], x[0], x[0]};
+                   all.erase = x[0];
+                   return linear_recurrence(all).outputs;
+                 },
+                 {input({2, 2, 5, 3}, 1, {-0.5, -0.1})});
+}
+
 TEST_CASE("the linear recurrence has the right gradient if channels decay below what a quotient can hold",
           "[gradient]") {
   for (const std::int64_t tokens : {16, 40})

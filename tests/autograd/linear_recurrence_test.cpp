@@ -19,13 +19,14 @@ struct Sizes {
   std::int64_t decays;   // of a token and head: 0, 1 or key_width
   bool weighted = false; // has the write a strength?
   bool normalized = false;
+  std::int64_t erases = 0; // numbers of the strength of the erase, of a token and head: 0, 1 or key_width
 
   std::int64_t columns() const { return value_width + (normalized ? 1 : 0); } // of a state
 };
 
 struct Values {
   Sizes sizes;
-  Operand q, k, v, g, start, write;
+  Operand q, k, v, g, start, write, erase;
 
   explicit Values(const Sizes& s, const Domain& decay = {-1.5, -0.001})
       : sizes(s), q({s.batch, s.key_heads, s.tokens, s.key_width}, 1, s.normalized ? Domain{0.1, 1} : Domain{-1, 1}),
@@ -33,7 +34,16 @@ struct Values {
         v({s.batch, s.heads, s.tokens, s.value_width}, 3, {-1, 1}),
         g({s.batch, s.heads, s.tokens, std::max<std::int64_t>(s.decays, 1)}, 4, decay),
         start({s.batch, s.heads, s.key_width, s.columns()}, 5, s.normalized ? Domain{0.1, 1} : Domain{-1, 1}),
-        write({s.batch, s.heads, s.tokens, 1}, 6, {s.normalized ? 0.1 : -0.5, 2}) {}
+        write({s.batch, s.heads, s.tokens, 1}, 6, {s.normalized ? 0.1 : -0.5, 2}),
+        erase({s.batch, s.heads, s.tokens, std::max<std::int64_t>(s.erases, 1)}, 7, {0, s.erases == 1 ? 2.0 : 1.0}) {
+    // Keys of length 1, which the erase needs so that states stay small.
+    const auto width = static_cast<std::size_t>(s.key_width);
+    for (std::size_t at = 0; s.erases > 0 && at < k.values.size(); at += width) {
+      double square = 0;
+      for (std::size_t d = 0; d < width; ++d) square += std::pow(static_cast<double>(k.values[at + d]), 2);
+      for (std::size_t d = 0; d < width; ++d) k.values[at + d] /= static_cast<Real>(std::sqrt(square));
+    }
+  }
 
   LinearRecurrenceOperands on(Tape& tape, bool from_start) {
     return {q.on(tape),
@@ -42,6 +52,7 @@ struct Values {
             sizes.decays > 0 ? g.on(tape) : Tensor{},
             from_start ? start.on(tape) : Tensor{},
             sizes.weighted ? write.on(tape) : Tensor{},
+            sizes.erases > 0 ? erase.on(tape) : Tensor{},
             sizes.normalized};
   }
 };
@@ -71,14 +82,16 @@ Expected by_loops(const Values& x, bool from_start, const RecurrenceBounds& boun
             bounds.segments.of(b)[bounds.first + t] != bounds.segments.of(b)[bounds.first + t - 1])
           std::fill(state.begin(), state.end(), 0.0);
         const double strength = s.weighted ? at(x.write, row * s.tokens + t) : 1;
-        for (std::int64_t d = 0; d < s.key_width; ++d) {
-          const double decay = s.decays == 0
-                                   ? 1
-                                   : std::exp(at(x.g, (row * s.tokens + t) * s.decays + (s.decays == 1 ? 0 : d)));
-          const double key = strength * at(x.k, (shared * s.tokens + t) * s.key_width + d);
+        const auto key = [&](std::int64_t d) { return at(x.k, (shared * s.tokens + t) * s.key_width + d); };
+        for (std::int64_t d = 0; d < s.key_width && s.decays > 0; ++d)
           for (std::int64_t c = 0; c < s.columns(); ++c)
-            cell(d, c) = decay * cell(d, c) +
-                         key * (c < s.value_width ? at(x.v, (row * s.tokens + t) * s.value_width + c) : 1);
+            cell(d, c) *= std::exp(at(x.g, (row * s.tokens + t) * s.decays + (s.decays == 1 ? 0 : d)));
+        for (std::int64_t c = 0; c < s.columns(); ++c) {
+          double erased = 0;
+          for (std::int64_t d = 0; d < s.key_width && s.erases > 0; ++d)
+            erased += at(x.erase, (row * s.tokens + t) * s.erases + (s.erases == 1 ? 0 : d)) * key(d) * cell(d, c);
+          const double value = c < s.value_width ? at(x.v, (row * s.tokens + t) * s.value_width + c) : 1;
+          for (std::int64_t d = 0; d < s.key_width; ++d) cell(d, c) += key(d) * (strength * value - erased);
         }
         const auto read = [&](std::int64_t c) {
           double sum = 0;
@@ -113,6 +126,7 @@ std::vector<std::vector<Real>> outcome(Values& x, bool from_start, const Recurre
   std::vector<std::vector<Real>> out{read(y), read(state), x.q.gradient, x.k.gradient, x.v.gradient};
   if (x.sizes.decays > 0) out.push_back(x.g.gradient);
   if (x.sizes.weighted) out.push_back(x.write.gradient);
+  if (x.sizes.erases > 0) out.push_back(x.erase.gradient);
   if (from_start) out.push_back(x.start.gradient);
   return out;
 }
@@ -130,8 +144,10 @@ TEST_CASE("the linear recurrence equals its definition", "[recurrence]") {
         for (const std::int64_t decays : {0, 1, key_width})
           for (const bool from_start : {false, true})
             for (const int bounded : {0, 1, 2, 3}) {
-              Values x({3, key_heads, heads, tokens, key_width, value_width, decays, heads == 4,
-                        value_width == 3 || value_width == 16});
+              // Outputs are divided, or a part of the state is erased, or neither.
+              const bool normalized = value_width == 3 || (value_width == 16 && heads == 4);
+              const std::int64_t erases = normalized ? 0 : value_width == 16 ? 1 : value_width == 40 ? key_width : 0;
+              Values x({3, key_heads, heads, tokens, key_width, value_width, decays, heads == 4, normalized, erases});
               const RecurrenceBounds bounds{.lengths = bounded % 2 == 1 ? lengths : nullptr,
                                             .segments = {bounded >= 2 ? numbers.data() : nullptr, 140},
                                             .first = bounded >= 2 ? 7 : 0};
@@ -158,13 +174,14 @@ TEST_CASE("a decay that is the same at every token may be stated once", "[recurr
 }
 
 TEST_CASE("the linear recurrence neither overflows nor loses digits with extreme decays", "[recurrence]") {
-  for (const std::int64_t decays : {1, 8})
+  for (const auto& [decays, erases] : {std::pair{1, 0}, {8, 0}, {1, 1}, {8, 1}, {8, 8}})
     for (const auto& decay :
          {Domain{-50, -50}, Domain{-5, -5}, Domain{-60, -1e-8}, Domain{-4, -0.1}, Domain{-1e-8, -1e-9}}) {
-      Values x({1, 2, 2, 300, 8, 8, decays}, decay);
+      Values x({1, 2, 2, 300, 8, 8, decays, false, false, erases}, decay);
       const std::vector<std::vector<Real>> got = outcome(x, true, {});
       const Expected expected = by_loops(x, true, {});
-      INFO("decays from " << decay.low << " to " << decay.high << ", " << decays << " of a head");
+      INFO("decays from " << decay.low << " to " << decay.high << ", " << decays << " of a head, " << erases
+                          << " erases");
       check_close(got[0], expected.outputs, 3 * tolerance);
       for (const std::vector<Real>& values : got)
         CHECK(std::ranges::all_of(values, [](Real v) { return std::isfinite(v); }));
@@ -172,16 +189,17 @@ TEST_CASE("the linear recurrence neither overflows nor loses digits with extreme
 }
 
 TEST_CASE("a long sequence keeps its digits", "[recurrence]") {
-  for (const std::int64_t decays : {1, 8}) {
-    Values x({1, 1, 1, 4096, 8, 8, decays}, {-0.01, -1e-5});
+  for (const auto& [decays, erases] : {std::pair{1, 0}, {8, 0}, {0, 1}, {8, 1}}) {
+    Values x({1, 1, 1, 4096, 8, 8, decays, false, false, erases}, {-0.01, -1e-5});
     Tape tape;
     check_close(read(linear_recurrence(x.on(tape, false)).outputs), by_loops(x, false, {}).outputs, 10 * tolerance);
   }
 }
 
 TEST_CASE("the bits of the linear recurrence do not depend on threads, batches and segments", "[recurrence]") {
-  for (const std::int64_t decays : {0, 1, 12}) {
-    const Sizes sizes{3, 2, 4, 100, 12, 20, decays, true, decays == 1};
+  for (const auto& [decays, erases] : {std::pair{0, 0}, {1, 0}, {12, 0}, {0, 1}, {1, 1}, {12, 12}}) {
+    const bool normalized = decays == 1 && erases == 0;
+    const Sizes sizes{3, 2, 4, 100, 12, 20, decays, true, normalized, erases};
     Values x(sizes);
     const auto alone = outcome(x, true, {});
     for (const int parts : {2, 3, 16}) {
@@ -193,13 +211,14 @@ TEST_CASE("the bits of the linear recurrence do not depend on threads, batches a
       const auto n = static_cast<std::ptrdiff_t>(of.values.size() / 3);
       return std::vector<Real>(of.values.begin() + n, of.values.begin() + 2 * n);
     };
-    Values one({1, 2, 4, 100, 12, 20, decays, true, decays == 1});
+    Values one({1, 2, 4, 100, 12, 20, decays, true, normalized, erases});
     for (auto [to, from] : {std::pair{&one.q, &x.q},
                             {&one.k, &x.k},
                             {&one.v, &x.v},
                             {&one.g, &x.g},
                             {&one.start, &x.start},
-                            {&one.write, &x.write}})
+                            {&one.write, &x.write},
+                            {&one.erase, &x.erase}})
       to->values = second(*from);
     const auto by_itself = outcome(one, true, {});
     for (std::size_t i = 0; i < by_itself.size(); ++i) {
@@ -220,7 +239,8 @@ TEST_CASE("the bits of the linear recurrence do not depend on threads, batches a
                                         decays > 0 ? behind(one.g) : Tensor{},
                                         {},
                                         behind(one.write),
-                                        decays == 1},
+                                        erases > 0 ? behind(one.erase) : Tensor{},
+                                        normalized},
                                        {.segments = {numbers.data(), 137}})
                          .outputs;
     CHECK(read(slice(y, 2, 37, 100)) == without_start[0]);
@@ -228,9 +248,9 @@ TEST_CASE("the bits of the linear recurrence do not depend on threads, batches a
 }
 
 TEST_CASE("no output of the linear recurrence changes with a later token", "[recurrence]") {
-  for (const std::int64_t decays : {0, 1, 8}) {
+  for (const auto& [decays, erases] : {std::pair{0, 0}, {1, 0}, {8, 0}, {0, 1}, {1, 8}, {8, 1}}) {
     for (const auto& decay : {Domain{-1.5, -0.001}, Domain{-6, -0.001}}) {
-      Values x({1, 2, 2, 70, 8, 8, decays}, decay);
+      Values x({1, 2, 2, 70, 8, 8, decays, false, false, erases}, decay);
       const auto outputs = [](Values& of) {
         Tape tape;
         return read(linear_recurrence(of.on(tape, false)).outputs);
@@ -238,7 +258,7 @@ TEST_CASE("no output of the linear recurrence changes with a later token", "[rec
       const std::vector<Real> before = outputs(x);
       for (const std::int64_t token : {1, 16, 40, 69}) {
         Values changed = x;
-        for (Operand* of : {&changed.q, &changed.k, &changed.v, &changed.g})
+        for (Operand* of : {&changed.q, &changed.k, &changed.v, &changed.g, &changed.erase})
           of->values[static_cast<std::size_t>(token * of->shape[3])] -= Real(0.5);
         const std::vector<Real> after = outputs(changed);
         CHECK(std::equal(before.begin(), before.begin() + token * 8, after.begin()));
@@ -249,9 +269,9 @@ TEST_CASE("no output of the linear recurrence changes with a later token", "[rec
 }
 
 TEST_CASE("a state carries the linear recurrence from one piece of a sequence to the next", "[recurrence]") {
-  for (const std::int64_t decays : {0, 1, 8})
+  for (const auto& [decays, erases] : {std::pair{0, 0}, {1, 0}, {8, 0}, {0, 1}, {8, 8}})
     for (const std::int64_t piece : {1, 3, 50}) {
-      Values x({2, 2, 4, 100, 8, 5, decays});
+      Values x({2, 2, 4, 100, 8, 5, decays, false, false, erases});
       Tape tape;
       tape.record(false);
       const LinearRecurrenceOperands all = x.on(tape, false);
@@ -261,9 +281,9 @@ TEST_CASE("a state carries the linear recurrence from one piece of a sequence to
       for (std::int64_t t = 0; t < 100; t += piece) {
         const std::int64_t n = std::min<std::int64_t>(piece, 100 - t);
         const auto part = [&](const Tensor& of) { return of.tape ? slice(of, 2, t, n) : of; };
-        const auto here = linear_recurrence({part(all.queries), part(all.keys), part(all.values), part(all.log_decay),
-                                             state},
-                                            {}, true);
+        const auto here = linear_recurrence(
+            {part(all.queries), part(all.keys), part(all.values), part(all.log_decay), state, {}, part(all.erase)}, {},
+            true);
         state = here.state;
         const auto got = read(here.outputs), wanted = read(part(whole.outputs));
         for (std::size_t i = 0; i < got.size(); ++i)
@@ -285,8 +305,29 @@ TEST_CASE("the linear recurrence says which shape does not fit", "[recurrence]")
       "[2, 4, 5, 3]");
   CHECK_THROWS_WITH(linear_recurrence({q, q, v, {}, tape.zeros({2, 4, 3, 4})}),
                     "[linear_recurrence] the state must be [2, 4, 4, 3], it is [2, 4, 3, 4]");
+  CHECK_THROWS_WITH(linear_recurrence({q, q, v, {}, {}, {}, tape.zeros({2, 4, 5, 3})}),
+                    "[linear_recurrence] the strength of the erase must be [2, 4, 5, 4 or 1], it is [2, 4, 5, 3]");
+  CHECK_THROWS_WITH(
+      linear_recurrence({q, q, v, {}, {}, {}, tape.zeros({2, 4, 5, 1}), true}),
+      "[linear_recurrence] outputs can't be divided by the sum of their weights where the state is erased");
   CHECK_THROWS_WITH(linear_recurrence({q, q, v, {}, {}, tape.zeros({2, 2, 5, 1})}),
                     "[linear_recurrence] the strength of the write must be [2, 4, 5, 1], it is [2, 2, 5, 1]");
+}
+
+TEST_CASE("what is erased with strength 1 at a key is what was there", "[recurrence]") {
+  // Two keys of length 1 at a right angle: after each write, the state gives the key's last value.
+  Operand q({1, 1, 4, 2}, {1, 0, 1, 0, 1, 0, 1, 0}), k({1, 1, 4, 2}, {1, 0, 0, 1, 1, 0, 0, 1}),
+      v({1, 1, 4, 1}, {5, 7, 3, 2});
+  const auto outputs = [&](std::vector<Real> strength) {
+    Tape tape;
+    LinearRecurrenceOperands all{q.on(tape), k.on(tape), v.on(tape)};
+    Operand erase({1, 1, 4, 1}, std::move(strength));
+    all.erase = erase.on(tape);
+    return read(linear_recurrence(all).outputs);
+  };
+  CHECK(outputs({1, 1, 1, 1}) == std::vector<Real>{5, 5, 3, 3});
+  CHECK(outputs({2, 2, 2, 2}) == std::vector<Real>{5, 5, -2, -2}); // a reflection: what was there changes its sign
+  CHECK(outputs({0, 0, 0, 0}) == std::vector<Real>{5, 5, 8, 8});
 }
 
 TEST_CASE("the causal convolution equals its definition", "[recurrence]") {

@@ -78,6 +78,8 @@ def listed_variants_exist(page, heed, place):
             chosen.insert(0, f"{family[1]}.{of}={family[2]}")
         if key.startswith("mixer.") and key != "mixer.kind":
             chosen.insert(0, "mixer.kind=recurrence")
+        if key == "mixer.range":
+            chosen.insert(0, "mixer.erase=head")
         if key == "attention.query_key_norm_over":
             chosen.insert(0, "attention.query_key_norm=rms")
         if key.startswith("recurrent."):

@@ -16,6 +16,10 @@ TEST_CASE("every recurrence has the right gradient", "[mixer][gradient]") {
       cases.emplace_back("recurrence", std::map<std::string, Value>{{"mixer.feature", word(info->about.name.c_str())},
                                                                     {"mixer.query_key_norm", word("l2")}});
   cases.emplace_back("gla", std::map<std::string, Value>{{"mixer.keys", word("complement")}});
+  cases.emplace_back("gdn2", std::map<std::string, Value>{{"mixer.range", word("-1..1")}});
+  cases.emplace_back("delta_net", std::map<std::string, Value>{{"mixer.decay", word("softplus")},
+                                                               {"mixer.write", word("step")},
+                                                               {"mixer.write_gate", word("head")}});
   for (const auto& [kind, changes] : cases)
     for (const bool segmented : {false, true}) {
       Weights weights;

@@ -59,6 +59,15 @@ public:
                        features = feature_info(o_.feature).output_width(widths_.key_width), V = widths_.value_width;
     std::vector<std::vector<double>> out(x.size(), std::vector<double>(static_cast<std::size_t>(values)));
     const std::vector<DecayRow> decays = decays_of(x, features);
+    const std::vector<std::vector<double>> erase = strengths("erase", o_.erase, x, widths_.heads * features),
+                                           gate = strengths("write_gate", o_.write_gate, x, values);
+    // Of one head; a strength of the head is that of each channel.
+    const auto strength = [&](const std::vector<double>& of, const std::string& by, std::int64_t head,
+                              std::int64_t channels, std::size_t channel) {
+      return by == "none"   ? 1
+             : by == "head" ? of[static_cast<std::size_t>(head)]
+                            : of[static_cast<std::size_t>(head * channels) + channel];
+    };
     for (std::int64_t h = 0; h < widths_.heads; ++h) {
       const std::int64_t shared = h / sharing;
       std::vector<std::vector<double>> state(static_cast<std::size_t>(features),
@@ -82,12 +91,22 @@ public:
         q = rotated(q, static_cast<std::int64_t>(t), Rotated::queries);
         k = rotated(k, static_cast<std::int64_t>(t), Rotated::keys);
         const std::vector<double> v = head((has_keys ? 2 : 1) * keys + h * V, V);
-        const double step = o_.write == "step" ? decays[t].step[static_cast<std::size_t>(h)] : 1;
+        const double twice = o_.range == "-1..1" ? 2 : 1,
+                     step = o_.write == "step"   ? decays[t].step[static_cast<std::size_t>(h)]
+                            : o_.erase == "head" ? twice * erase[t][static_cast<std::size_t>(h)]
+                                                 : 1;
         for (std::int64_t d = 0; d < features; ++d) {
           const auto row = static_cast<std::size_t>(d);
-          total[row] = std::exp(decay(d)) * total[row] + k[row] * step;
-          for (std::size_t c = 0; c < v.size(); ++c)
-            state[row][c] = std::exp(decay(d)) * state[row][c] + k[row] * step * v[c];
+          const double head_gate = o_.write_gate == "head" ? gate[t][static_cast<std::size_t>(h)] : 1;
+          total[row] = std::exp(decay(d)) * total[row] + k[row] * step * head_gate;
+          for (double& number : state[row]) number *= std::exp(decay(d));
+        }
+        for (std::size_t c = 0; c < v.size(); ++c) {
+          double erased = 0;
+          for (std::size_t d = 0; d < k.size() && o_.erase != "none"; ++d)
+            erased += twice * strength(erase[t], o_.erase, h, features, d) * k[d] * state[d][c];
+          for (std::size_t d = 0; d < k.size(); ++d)
+            state[d][c] += k[d] * (step * strength(gate[t], o_.write_gate, h, V, c) * v[c] - erased);
         }
         double weights = 0;
         for (std::size_t d = 0; d < q.size(); ++d) weights += factor() * q[d] * total[d];
@@ -131,6 +150,16 @@ private:
     }
     return y;
   }
+  // sigmoid(W x) of each token, by head or by channel.
+  std::vector<std::vector<double>> strengths(const std::string& name, const std::string& by,
+                                             const std::vector<std::vector<double>>& x, std::int64_t channels) const {
+    std::vector<std::vector<double>> out(x.size());
+    for (std::size_t t = 0; t < x.size() && by != "none"; ++t) {
+      out[t] = affine(name, x[t], by == "head" ? widths_.heads : channels);
+      for (double& number : out[t]) number = 1 / (1 + std::exp(-number));
+    }
+    return out;
+  }
   static double silu_of(double x) { return x / (1 + std::exp(-x)); }
   std::vector<std::vector<double>> convolved(const std::vector<std::vector<double>>& x, std::int64_t channels) const {
     std::vector<std::vector<double>> y = x;
@@ -171,6 +200,7 @@ private:
     const DecaySizes sizes{.model_width = sizes_.width,
                            .heads = widths_.heads,
                            .width = features,
+                           .value_width = widths_.value_width,
                            .layer = sizes_.layer,
                            .layers = sizes_.layers};
     std::vector<DecayRow> out;
@@ -184,7 +214,9 @@ private:
     const std::int64_t values = widths_.values();
     const auto gate = [&] {
       if (o_.gate == "none") return;
-      const std::vector<double> g = affine("gate", x, values);
+      const bool is_low = o_.gate_rank == "head";
+      const std::vector<double> g = affine("gate", is_low ? affine("gate_low_rank", x, widths_.value_width) : x,
+                                           values);
       for (std::size_t i = 0; i < y.size(); ++i) y[i] *= o_.gate == "silu" ? silu_of(g[i]) : 1 / (1 + std::exp(-g[i]));
     };
     const auto norm = [&] {

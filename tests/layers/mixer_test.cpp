@@ -56,6 +56,23 @@ std::vector<Case> cases() {
                   {"mixer.scale", WordOrNumber{"", 0.3}},
                   {"mixer.gate", word("sigmoid")}}});
   out.push_back({"mamba2", {{"mixer.gate_first", false}}});
+  for (const char* by : {"head", "channel"})
+    out.push_back({"recurrence", {{"mixer.write_gate", word(by)}, {"mixer.skip", true}}});
+  // States that are erased stay small with keys of length 1.
+  for (const char* kind : {"delta_net", "gated_delta_net", "kda", "gdn2"})
+    out.push_back({kind, {{"mixer.range", word("-1..1")}, {"mixer.convolution", std::int64_t{0}}}});
+  for (const char* by : {"head", "channel"})
+    out.push_back({"recurrence",
+                   {{"mixer.query_key_norm", word("l2")},
+                    {"mixer.heads", std::int64_t{4}},
+                    {"mixer.key_heads", std::int64_t{2}},
+                    {"mixer.feature", word("elu")},
+                    {"mixer.decay", word("softplus")},
+                    {"mixer.erase", word(by)},
+                    {"mixer.write", word("step")},
+                    {"mixer.write_gate", word("head")},
+                    {"mixer.bias", true}}});
+  out.push_back({"gla", {{"mixer.erase", word("head")}, {"mixer.keys", word("complement")}}});
   out.push_back({"gla", {{"mixer.keys", word("complement")}, {"mixer.query_key_norm", word("l2")}}});
   return out;
 }
@@ -244,6 +261,8 @@ TEST_CASE("the weights of a recurrence times the values are its results", "[mixe
     const bool biased = made.choice.mixer.bias;
     Tensor v = linear(on, parameter("qkv.weight", first, values));
     if (biased) v = add(v, slice(parameter("qkv.bias", 0, first + values), 0, first, values));
+    if (made.choice.mixer.write_gate == "channel")
+      v = mul(v, sigmoid(linear(on, parameter("write_gate.weight", 0, values))));
     Tensor y = linear(merge_heads(matmul(w, split_heads(v, widths.heads))), parameter("output.weight", 0, width));
     if (biased) y = add(y, parameter("output.bias", 0, width));
     INFO(c.text());
@@ -279,6 +298,53 @@ TEST_CASE("a kind equals another where its parts are the same", "[mixer]") {
   CHECK(worst_difference(by_head.run(x), by_channel.run(x)) < tolerance);
 }
 
+TEST_CASE("networks of the delta rule equal each other where their parts are the same", "[mixer]") {
+  Operand x({2, 40, width}, 5, {-1, 1});
+  // The parameters of one mixer to those of the same name of another, row by row if that has more rows.
+  const auto copy = [](Made& from, Made& to, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      const auto *a = from.weights.parameters.find(name), *b = to.weights.parameters.find(name);
+      REQUIRE((a && b));
+      const std::int64_t copies = b->shape[0] / a->shape[0], each = a->shape.size() / a->shape[0];
+      for (std::int64_t i = 0; i < b->shape[0]; ++i)
+        std::copy_n(from.weights.parameters.values() + a->offset + i / copies * each, each,
+                    to.weights.parameters.values() + b->offset + i * each);
+    }
+  };
+  const std::map<std::string, Value> plain{{"mixer.key_ratio", 1.0},
+                                           {"mixer.value_ratio", 1.0},
+                                           {"mixer.gate", word("none")},
+                                           {"mixer.gate_rank", word("full")}};
+  const auto with = [&](std::map<std::string, Value> changes) {
+    changes.insert(plain.begin(), plain.end());
+    return changes;
+  };
+  const std::vector<std::string> shared{"qkv.weight", "convolution.weight", "norm.weight", "output.weight"};
+  const auto and_these = [&](std::vector<std::string> more) {
+    more.insert(more.end(), shared.begin(), shared.end());
+    return more;
+  };
+  // Without decay, gated_delta_net is delta_net.
+  Made delta({"delta_net", {}}), gated({"gated_delta_net", with({{"mixer.decay", word("none")}})});
+  copy(delta, gated, and_these({"erase.weight"}));
+  CHECK(delta.run(x) == gated.run(x));
+  // Channels that decay alike are gated_delta_net.
+  Made by_head({"gated_delta_net", with({})}), by_channel({"kda", with({{"mixer.softplus.rank", word("full")}})});
+  copy(by_head, by_channel, and_these({"erase.weight", "decay.step.weight", "decay.step_bias", "decay.log_rate"}));
+  CHECK(worst_difference(by_head.run(x), by_channel.run(x)) < tolerance);
+  // Strengths that are the same for all channels are kda.
+  Made kda({"kda", {}}), gdn2({"gdn2", {}});
+  copy(kda, gdn2,
+       and_these({"erase.weight", "decay.low_rank.weight", "decay.step.weight", "decay.step_bias", "decay.log_rate",
+                  "gate_low_rank.weight", "gate.weight", "gate.bias"}));
+  const auto *from = kda.weights.parameters.find("erase.weight"),
+             *to = gdn2.weights.parameters.find("write_gate.weight");
+  for (std::int64_t i = 0; i < to->shape[0]; ++i)
+    std::copy_n(kda.weights.parameters.values() + from->offset + i / (to->shape[0] / 2) * width, width,
+                gdn2.weights.parameters.values() + to->offset + i * width);
+  CHECK(worst_difference(kda.run(x), gdn2.run(x)) < tolerance);
+}
+
 TEST_CASE("a recurrence refuses sizes and parts that don't fit", "[mixer]") {
   const auto why = [](const Case& c) { return wrong_recurrence(choice_of(c.kind, c.changes), sizes, {}).why; };
   CHECK(why({"gla", {}}).empty());
@@ -287,9 +353,17 @@ TEST_CASE("a recurrence refuses sizes and parts that don't fit", "[mixer]") {
   CHECK(why({"recurrence", {{"mixer.heads", std::int64_t{64}}}}) ==
         "mixer.key_ratio is 1, which gives the keys of a head a width of 0.125, of 64 heads in a width of 8: choose "
         "another ratio or other mixer.heads, or set mixer.key_width");
+  CHECK(why({"gated_delta_net", {{"mixer.heads", std::int64_t{4}}}}) ==
+        "mixer.key_ratio is 0.75, the default of mixer.kind = \"gated_delta_net\", which gives the keys of a head a "
+        "width of 1.5, of 4 heads in a width of 8: choose another ratio or other mixer.heads, or set mixer.key_width");
   CHECK(why({"gla", {{"mixer.key_heads", std::int64_t{1}}}}) ==
         "a decay by channel belongs to the keys of each head, and mixer.key_heads is 1 for 2 heads: set "
         "mixer.key_heads = 0, or decay by head");
+  CHECK(why({"kda", {{"mixer.write", word("step")}}}) ==
+        "mixer.write is 'step', and the decay has a step of each channel: set mixer.softplus.by = \"head\", or "
+        "mixer.write = \"same\"");
+  CHECK(why({"delta_net", {{"mixer.normalizer", word("sum")}}}) ==
+        "an erase makes weights negative, and their sum may be 0: set mixer.normalizer = \"none\"");
   CHECK(why({"retention", {{"mixer.keys", word("complement")}}}) ==
         "mixer.keys is 'complement', the part of each channel that decays: choose a decay by channel, such as "
         "mixer.decay = \"log_sigmoid\"");

@@ -115,7 +115,7 @@ TEST_CASE("An option that does nothing is refused where one layer is why", "[con
        "position.combine is 'concat'"},
       {"[position]\nkind = \"none\"\ncombine = \"concat\"",
        "x.toml:3:1: position.combine does nothing: position.kind is 'none' (x.toml:2:1); it matters only where "
-       "position.kind is not one of 'none', 'rotary', 'alibi', 'kerple', 't5', 'shaw', 'skewed'"},
+       "position.kind is one of 'sinusoidal', 'learned'"},
       {"[data]\npath = \"a.txt\"",
        "x.toml:2:1: data.path does nothing: task.kind is 'copy' (built-in); it matters only "
        "where task.kind is one of 'text', 'translation', 'labelled_text', 'images', 'scan'"},
@@ -167,16 +167,16 @@ TEST_CASE("An option that does nothing is refused where one layer is why", "[con
        "'init_std', or init.embedding is 'init_std', or init.position is 'init_std', or init.head is 'init_std'"},
       {"[init]\nlinear = \"torch\"\n[model]\nscaled_init = false",
        "x.toml:4:1: model.scaled_init does nothing: init.linear is 'torch' (x.toml:2:1); it matters only where "
-       "init.linear is not one of 'xavier_uniform', 'xavier_normal', 'torch'"},
+       "init.linear is 'init_std'"},
       {"[init]\nqkv = \"joint\"",
        "x.toml:2:1: init.qkv does nothing: init.linear is 'init_std' (built-in); it matters only where init.linear is "
        "one of 'xavier_uniform', 'xavier_normal'"},
       {"[init]\nposition = \"torch\"",
        "x.toml:2:1: init.position does nothing: position.kind is 'sinusoidal' (built-in); it matters only where "
-       "position.kind is not one of 'none', 'sinusoidal', 'rotary', 'alibi', 'kerple', 't5'"},
+       "position.kind is one of 'learned', 'shaw', 'skewed'"},
       {"[position]\nkind = \"rotary\"\n[init]\nposition = \"torch\"",
        "x.toml:4:1: init.position does nothing: position.kind is 'rotary' (x.toml:2:1); it matters only where "
-       "position.kind is not one of 'none', 'sinusoidal', 'rotary', 'alibi', 'kerple', 't5'"},
+       "position.kind is one of 'learned', 'shaw', 'skewed'"},
       {"[model]\nkind = \"recurrent\"\n[recurrent]\nattention = \"none\"\n[init]\nlinear = \"torch\"",
        "x.toml:6:1: init.linear does nothing: recurrent.attention is 'none' (x.toml:4:1); it matters only where "
        "recurrent.attention is not 'none'"},

@@ -297,9 +297,9 @@ TEST_CASE("Options of a variant that a later layer does not choose are dropped, 
             "where attention.score is 'cosine'",
             "position.combine = \"concat\" (x.toml:6:1) is dropped: position.kind is 'none' (sweep); it matters only "
             "where "
-            "position.kind is not one of 'none', 'rotary', 'alibi', 'kerple', 't5', 'shaw', 'skewed'",
+            "position.kind is one of 'sinusoidal', 'learned'",
             "position.width = 16 (x.toml:7:1) is dropped: position.kind is 'none' (sweep); it matters only where "
-            "position.kind is not one of 'none', 'rotary', 'alibi', 'kerple', 't5', 'shaw', 'skewed'"});
+            "position.kind is one of 'sinusoidal', 'learned'"});
   const Config c = arm.resolve();
   CHECK(c.layers[0].score_options.empty());
   // An option without an effect has its default, so that equal runs have equal configurations.

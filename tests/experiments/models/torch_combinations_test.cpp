@@ -102,8 +102,8 @@ TEST_CASE("60 random combinations of options train as PyTorch's implementation o
               batch_of(sizes, 5));
 }
 
-TEST_CASE("30 random stacks of sequence mixers train as PyTorch's implementation of their formulas does", "[torch]") {
+TEST_CASE("60 random stacks of sequence mixers train as PyTorch's implementation of their formulas does", "[torch]") {
   const TaskSizes sizes{7, 21, 7};
-  check_cases("mixer_stacks", 30, "[model]\nlayers = 3\nwidth = 8\nheads = 2\n[block]\nffn_width = 6\n", sizes,
+  check_cases("mixer_stacks", 60, "[model]\nlayers = 3\nwidth = 8\nheads = 2\n[block]\nffn_width = 6\n", sizes,
               batch_of(sizes, 17));
 }
