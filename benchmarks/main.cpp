@@ -25,7 +25,7 @@ constexpr const char* usage =
     "       bench_engine decoder ATTENTION WIDTH BATCH LENGTH SOURCE [a.b=value ...]\n"
     "       bench_engine recurrent gru|lstm once|steps|together ROWS STEPS WIDTH\n"
     "       bench_engine mixer KIND BATCH LENGTH WIDTH HEADS THREADS [a.b=value ...]\n"
-    "       bench_engine recurrence DECAYS BATCH HEADS LENGTH KEYS VALUES THREADS\n"
+    "       bench_engine recurrence DECAYS ERASES BATCH HEADS LENGTH KEYS VALUES THREADS\n"
     "       bench_engine attention SCORE BATCH HEADS LENGTH WIDTH causal|full THREADS ROWS [a.b=value ...]\n"
     "ROWS: attention is composed of operations, so many queries at a time; 0: computed as in training\n";
 
@@ -66,14 +66,15 @@ int measure(const std::vector<std::string>& words) {
                                 .heads = std::stoi(words[5]),
                                 .overrides = {words.begin() + 7, words.end()}},
                                std::stoi(words[6]));
-  } else if (what == "recurrence" && words.size() == 8) {
+  } else if (what == "recurrence" && words.size() == 9) {
     heed::bench::measure_recurrence({.decays = std::stoi(words[1]),
-                                     .batch = std::stoi(words[2]),
-                                     .heads = std::stoi(words[3]),
-                                     .length = std::stoi(words[4]),
-                                     .keys = std::stoi(words[5]),
-                                     .values = std::stoi(words[6])},
-                                    std::stoi(words[7]));
+                                     .erases = std::stoi(words[2]),
+                                     .batch = std::stoi(words[3]),
+                                     .heads = std::stoi(words[4]),
+                                     .length = std::stoi(words[5]),
+                                     .keys = std::stoi(words[6]),
+                                     .values = std::stoi(words[7])},
+                                    std::stoi(words[8]));
   } else if (what == "recurrent" && words.size() == 6) {
     heed::bench::measure_recurrent({.cell = words[1],
                                     .stepping = words[2],

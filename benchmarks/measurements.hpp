@@ -55,7 +55,7 @@ void measure_mixer(const MixerCase& about, int threads);
 
 /// Only a linear recurrence: forward and backward to all operands. Threads as for a mixer.
 struct RecurrenceCase {
-  int decays = 0; ///< of a token and head: 0, 1, or as many as keys
+  int decays = 0, erases = 0; ///< of a token and head: 0, 1, or as many as keys
   int batch = 1, heads = 1, length = 1;
   int keys = 1, values = 1; ///< widths of a head
 };

@@ -5,9 +5,13 @@ from shared import Tools, cell, in_turns, progress, ratio, say, say_table
 
 WIDTH, HEADS, TOKENS = 128, 4, 8192
 LENGTHS = [64, 512, 2048, 8192]
-KINDS = ["linear_attention", "retention", "gla", "hgrn2", "mamba2"]
-# The decays of a token and head, of keys as wide as those of attention: none, of the head, of each channel.
-DECAYS = {"no decay": 0, "decay by head": 1, "decay by channel": WIDTH // HEADS}
+KINDS = ["linear_attention", "retention", "gla", "hgrn2", "mamba2", "delta_net", "gated_delta_net", "kda", "gdn2"]
+# The decays and the strengths of the erase of a token and head, of keys as wide as those of attention: none, of the
+# head, of each channel.
+CHANNELS = WIDTH // HEADS
+OPERATIONS = {"no decay": (0, 0), "decay by head": (1, 0), "decay by channel": (CHANNELS, 0), "erase": (0, 1),
+              "erase, decay by head": (1, 1), "erase, decay by channel": (CHANNELS, 1),
+              "both by channel": (CHANNELS, CHANNELS)}
 
 
 def measure(tools: Tools) -> list[dict]:
@@ -20,7 +24,7 @@ def measure(tools: Tools) -> list[dict]:
                 cell(r.get("chunks")), tables.times(ratio(r.get("chunks"), r["heed"]))] for r in mixers])
     say("\nThe operations alone, from queries, keys and values:")
     operations = records(tools, {"attention": ["attention", "scaled_dot"],
-                                 **{name: ["recurrence", decays] for name, decays in DECAYS.items()}}, [])
+                                 **{name: ["recurrence", *numbers] for name, numbers in OPERATIONS.items()}}, [])
     say_table(["length", "threads", "operation", "Heed ms", "of attention"],
               [[str(r["length"]), str(r["threads"]), r["mixer"], cell(r["heed"]), tables.times(r["of_attention"])]
                for r in operations])
