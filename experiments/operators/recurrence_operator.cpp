@@ -18,7 +18,7 @@ namespace {
 bool is_given(const StridedArray& array) { return array.shape.rank > 0; }
 
 void check(const RecurrenceCall& call, const RecurrenceArrays& results) {
-  constexpr std::array names = {"q", "k", "v", "the decay", "the initial state"};
+  constexpr std::array names = {"q", "k", "v", "the decay", "the initial state", "the strength"};
   for (std::size_t i = 0; i < names.size(); ++i)
     if (const StridedArray& x = *call.inputs()[i]; i < 3 || is_given(x)) check_array(names[i], x, 4);
   const Shape &q = call.queries.shape, &v = call.values.shape;
@@ -28,14 +28,14 @@ void check(const RecurrenceCall& call, const RecurrenceArrays& results) {
     throw Refused(fmt::format("q {}, k {} and v {} do not fit together: they must be [B, Hk, T, K], [B, Hk, T, K] and "
                               "[B, H, T, V], with H a multiple of Hk",
                               q.text(), call.keys.shape.text(), v.text()));
-  if (const Shape& g = call.log_decay.shape; is_given(call.log_decay) && g[3] != 1)
-    check_shape("the decay", g, {batch, heads, tokens, keys});
-  else if (is_given(call.log_decay)) check_shape("the decay", g, {batch, heads, tokens, 1});
+  for (const std::size_t i : {3, 5})
+    if (const StridedArray& x = *call.inputs()[i]; is_given(x))
+      check_shape(names[i], x.shape, {batch, heads, tokens, x.shape[3] == 1 ? 1 : keys});
   const Shape state{batch, heads, keys, values};
   if (is_given(call.initial_state)) check_shape("the initial state", call.initial_state.shape, state);
-  for (int i = 3; i < 5; ++i)
-    if (call.differentiable[static_cast<std::size_t>(i)] && !is_given(*call.inputs()[static_cast<std::size_t>(i)]))
-      throw Refused(fmt::format("{} is absent, so it has no gradient", names[static_cast<std::size_t>(i)]));
+  for (std::size_t i = 3; i < names.size(); ++i)
+    if (call.differentiable[i] && !is_given(*call.inputs()[i]))
+      throw Refused(fmt::format("{} is absent, so it has no gradient", names[i]));
   check_array("the result", results.outputs, 4);
   check_shape("the result's shape", results.outputs.shape, v);
   if (is_given(results.final_state)) {
@@ -75,7 +75,7 @@ bool same_memory(const RecurrenceCall& a, const RecurrenceCall& b) {
 }
 
 void run_part(const RecurrenceCall& call, Part& part, bool wants_state) {
-  std::array<Tensor, 5> on;
+  std::array<Tensor, 6> on;
   for (std::size_t i = 0; i < on.size(); ++i) {
     const StridedArray& array = *call.inputs()[i];
     if (!is_given(array)) continue;
@@ -90,7 +90,8 @@ void run_part(const RecurrenceCall& call, Part& part, bool wants_state) {
   const std::int64_t tokens = call.queries.shape[2];
   const RecurrenceBounds bounds{.lengths = call.lengths ? call.lengths + part.first : nullptr,
                                 .segments = {call.segments ? call.segments + part.first * tokens : nullptr, tokens}};
-  part.result = linear_recurrence({on[0], on[1], on[2], on[3], on[4]}, bounds, wants_state);
+  const Tensor write = is_given(call.erase) && call.erase.shape[3] == 1 ? on[5] : Tensor{};
+  part.result = linear_recurrence({on[0], on[1], on[2], on[3], on[4], write, on[5]}, bounds, wants_state);
 }
 
 // Writes the results, if `to` is not null. Null if no argument requires a gradient.

@@ -14,16 +14,19 @@ namespace heed {
 /// The arguments of a call. An array without axes is absent. All memory must stay valid until the call, and the
 /// backward call of its state, have returned.
 struct RecurrenceCall {
-  StridedArray queries, keys;             ///< [B, Hk, T, K]: H / Hk heads in succession share them
-  StridedArray values;                    ///< [B, H, T, V]
-  StridedArray log_decay{};               ///< [B, H, T, K or 1]; absent: the state does not decay
-  StridedArray initial_state{};           ///< [B, H, K, V]; absent: zeros
-  std::array<bool, 5> differentiable{};   ///< which of these five require a gradient
+  StridedArray queries, keys;   ///< [B, Hk, T, K]: H / Hk heads in succession share them
+  StridedArray values;          ///< [B, H, T, V]
+  StridedArray log_decay{};     ///< [B, H, T, K or 1]; absent: the state does not decay
+  StridedArray initial_state{}; ///< [B, H, K, V]; absent: zeros
+  StridedArray erase{};         ///< [B, H, T, K or 1]; absent: no erase. One number is the write's strength, too
+  std::array<bool, 6> differentiable{};   ///< which of these six require a gradient
   const std::int32_t* lengths = nullptr;  ///< [B]: the tokens of each sequence; null: all
   const std::int32_t* segments = nullptr; ///< [B, T], contiguous: the segment of each token; null: one
   int threads = 1;
 
-  std::array<const StridedArray*, 5> inputs() const { return {&queries, &keys, &values, &log_decay, &initial_state}; }
+  std::array<const StridedArray*, 6> inputs() const {
+    return {&queries, &keys, &values, &log_decay, &initial_state, &erase};
+  }
 };
 
 /// The results of a call, or their gradients.

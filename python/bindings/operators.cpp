@@ -206,8 +206,8 @@ void add_operators(nb::module_& module) {
            [](PreparedRecurrence* at, const std::string& precision,
               const std::vector<std::optional<TensorMemory>>& inputs, const std::vector<bool>& differentiable,
               std::uintptr_t lengths, std::uintptr_t segments, int threads) {
-             if (inputs.size() != 5 || differentiable.size() != 5)
-               throw Refused(fmt::format("a recurrence has five inputs; there are {}", inputs.size()));
+             if (inputs.size() != 6 || differentiable.size() != 6)
+               throw Refused(fmt::format("a recurrence has six inputs; there are {}", inputs.size()));
              const auto array = [&](std::size_t i) { return inputs[i] ? array_of(*inputs[i]) : StridedArray{}; };
              auto* const made = new (at)
                  PreparedRecurrence{.call = {.queries = array(0),
@@ -215,6 +215,7 @@ void add_operators(nb::module_& module) {
                                              .values = array(2),
                                              .log_decay = array(3),
                                              .initial_state = array(4),
+                                             .erase = array(5),
                                              .lengths = reinterpret_cast<const std::int32_t*>(lengths),
                                              .segments = reinterpret_cast<const std::int32_t*>(segments),
                                              .threads = threads},

@@ -12,8 +12,8 @@ from torch import Tensor
 from . import _heed
 from ._attention_operator import PRECISIONS, gradient_strides, memory
 
-_SCHEMA = ("Tensor q, Tensor k, Tensor v, Tensor? g, Tensor? initial_state, Tensor? lengths, Tensor? segments, "
-           "bool output_final_state, bool[] differentiable")
+_SCHEMA = ("Tensor q, Tensor k, Tensor v, Tensor? g, Tensor? initial_state, Tensor? beta, Tensor? lengths, "
+           "Tensor? segments, bool output_final_state, bool[] differentiable")
 
 
 class _Arguments(NamedTuple):
@@ -24,13 +24,14 @@ class _Arguments(NamedTuple):
     v: Tensor                         # [B, H, T, V]
     g: Optional[Tensor]               # [B, H, T, K or 1]
     initial_state: Optional[Tensor]   # [B, H, K, V]
+    beta: Optional[Tensor]            # [B, H, T, K or 1]
     lengths: Optional[Tensor]         # [B], int32, contiguous
     segments: Optional[Tensor]        # [B, T], int32, contiguous
     output_final_state: bool
-    differentiable: Sequence[bool]    # of the first five
+    differentiable: Sequence[bool]    # of the first six
 
     def inputs(self) -> list[Optional[Tensor]]:
-        return [self.q, self.k, self.v, self.g, self.initial_state]
+        return [self.q, self.k, self.v, self.g, self.initial_state, self.beta]
 
     def call(self) -> _heed.RecurrenceCall:
         batch, tokens = self.q.shape[0], self.q.shape[2]
@@ -62,7 +63,7 @@ class _Arguments(NamedTuple):
 
 def _checked(arguments: _Arguments) -> _Arguments:
     q = arguments.q
-    for name, x in zip(("q", "k", "v", "g", "initial_state"), arguments.inputs()):
+    for name, x in zip(("q", "k", "v", "g", "initial_state", "beta"), arguments.inputs()):
         if x is not None and (x.dim() != 4 or x.dtype != q.dtype or x.dtype not in PRECISIONS):
             raise _heed.Refused(f"the argument {name} of the operator heed::linear_recurrence must have 4 axes and the "
                                 f"precision of q, float32 or float64; it is {list(x.shape)} of {x.dtype}")
@@ -101,8 +102,8 @@ def _(d_outputs: Tensor, d_state: Tensor, mark: Tensor, *given: Any) -> list[Ten
 
 def _remember(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
     arguments = _Arguments(*inputs)
-    ctx.others = tuple(arguments[7:])
-    ctx.save_for_backward(*arguments[:7], output[2])
+    ctx.others = tuple(arguments[8:])
+    ctx.save_for_backward(*arguments[:8], output[2])
 
 
 def _pull(ctx: Any, d_outputs: Tensor, d_state: Tensor, _: Any) -> tuple[Any, ...]:

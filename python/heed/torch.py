@@ -94,7 +94,8 @@ def attention(q: Tensor, k: Tensor, v: Tensor, /, *, score: str = "scaled_dot", 
                 offset, longest, flag("training", training) and (dropout > 0 or normalizer == "gumbel"))
 
 
-def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, g: Optional[Tensor] = None, *, scale: Optional[float] = None,
+def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, g: Optional[Tensor] = None, *,
+                      beta: Optional[Tensor] = None, scale: Optional[float] = None,
                       initial_state: Optional[Tensor] = None, output_final_state: bool = False,
                       lengths: Optional[Lengths] = None, segments: Optional[Tensor] = None) -> (
                           tuple[Tensor, Optional[Tensor]]):
@@ -102,11 +103,16 @@ def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, g: Optional[Tensor] = Non
 
         S_t = Diag(exp(g_t)) S_(t-1) + k_t v_t^T,   y_t = scale S_t^T q_t
 
+    With `beta`, and D = Diag(exp(g_t)), the key first takes away what it reads (the delta rule):
+
+        S_t = D S_(t-1) + beta_t k_t (v_t - k_t^T D S_(t-1))^T
+
     Linear attention (Katharopoulos et al. 2020, arXiv 2006.16236) has no decay, retention (Sun et al. 2023, arXiv
     2307.08621) the same at every token, Mamba-2 (Dao and Gu 2024, arXiv 2405.21060) one for each head and token, and
-    gated linear attention (Yang et al. 2023, arXiv 2312.06635) one for each channel of the keys, too. Time and memory
-    are linear in the length. The arguments have the names of flash-linear-attention (`chunk_gla`, `chunk_simple_gla`).
-    There, heads come after the tokens: use `q.transpose(1, 2)`.
+    gated linear attention (Yang et al. 2023, arXiv 2312.06635) one for each channel of the keys, too. With `beta`, these
+    are DeltaNet (Yang et al. 2024, arXiv 2406.06484), Gated DeltaNet (arXiv 2412.06464) and Kimi Delta Attention (arXiv
+    2510.26692). Time and memory are linear in the length. The arguments have the names of flash-linear-attention
+    (`chunk_gla`, `chunk_gated_delta_rule`, `chunk_kda`). There, heads come after the tokens: use `q.transpose(1, 2)`.
 
         >>> y, state = linear_recurrence(q, k, v, torch.nn.functional.logsigmoid(x), output_final_state=True)
 
@@ -116,6 +122,9 @@ def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, g: Optional[Tensor] = Non
         v: Values [B, H, T, V]. H is a multiple of Hk: H / Hk adjacent heads share a head of queries and keys.
         g: The natural logarithm of the decay, finite and at most 0: [B, H, T, K] by channel; [B, H, T] or [B, H, T, 1]
             by head; [H], the same at every token. None: the state does not decay.
+        beta: The strength of erase and write, [B, H, T] or [B, H, T, 1], with keys of length 1 usually in 0..1 or 0..2.
+            [B, H, T, K]: only of the erase, by channel of the key, S_t = D S_(t-1) + k_t (v_t - (beta_t k_t)^T D
+            S_(t-1))^T, as in Gated DeltaNet-2 (arXiv 2605.22791). None: nothing is erased.
         scale: The factor of the queries; None: 1 / sqrt(K).
         initial_state: The state before the first token, [B, H, K, V]; None: zeros.
         output_final_state: Is the state after the last token returned?
@@ -156,13 +165,24 @@ def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, g: Optional[Tensor] = Non
         if tuple(state.shape) != (batch, heads, width, values):
             raise _heed.Refused(f"initial_state is {list(state.shape)}; it must be [{batch}, {heads}, {width}, "
                                 f"{values}]")
+    strength = None
+    if beta is not None:
+        strength = cast(beta)
+        check_place("beta", strength, "q", q)
+        if tuple(strength.shape) == (batch, heads, tokens):
+            strength = strength[..., None]
+        elif strength.dim() != 4 or tuple(strength.shape[:3]) != (batch, heads, tokens) or (
+                strength.shape[3] not in (1, width)):
+            raise _heed.Refused(f"beta is {list(strength.shape)}; it must be [{batch}, {heads}, {tokens}] or [{batch}, "
+                                f"{heads}, {tokens}, {width}]")
     counts = None if lengths is None else key_counts(lengths, "q", q, "tokens")
     of_segments = None if segments is None else whole_segments(segments, "q", q, tokens)
     factor = width**-0.5 if scale is None else real("scale", scale)
     q = q if factor == 1 else q * factor
-    differentiable = [x is not None and x.requires_grad and torch.is_grad_enabled() for x in (q, k, v, decay, state)]
+    differentiable = [x is not None and x.requires_grad and torch.is_grad_enabled()
+                      for x in (q, k, v, decay, state, strength)]
     wants_state = flag("output_final_state", output_final_state)
-    y, after, _ = torch.ops.heed.linear_recurrence(q, k, v, decay, state, counts, of_segments, wants_state,
+    y, after, _ = torch.ops.heed.linear_recurrence(q, k, v, decay, state, strength, counts, of_segments, wants_state,
                                                    differentiable)
     return y, after if wants_state else None
 

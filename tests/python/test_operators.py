@@ -25,7 +25,7 @@ def recurrence(lengths=None, threads=1):
     v, g, state = drawn(2, 4, 19, 2, seed=3), -abs(drawn(2, 4, 19, 3, seed=4)), drawn(2, 4, 3, 2, seed=5)
     lengths = np.array([19, 19] if lengths is None else lengths, dtype=np.int32)
     inputs = [q, k, v, g, state]
-    call = _heed.RecurrenceCall("float64", [memory(x) for x in inputs], [True] * 5, lengths.ctypes.data, 0, threads)
+    call = _heed.RecurrenceCall("float64", [*map(memory, inputs), None], [*[True] * 5, False], lengths.ctypes.data, 0, threads)
     return call, inputs, lengths
 
 

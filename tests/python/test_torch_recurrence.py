@@ -29,7 +29,21 @@ def inputs(tokens, decay="channel", key_heads=2, dtype=torch.float64, with_state
     return [None if x is None else x.to(dtype).requires_grad_() for x in (q, k, v, g, state)]
 
 
-def loop(q, k, v, g=None, state=None, *, scale=None, lengths=None, segments=None):
+def strengths(tokens, width=None, seed=1):
+    """Of erase and write, [B, H, T]; or of the erase, [B, H, T, width]."""
+    draw = torch.Generator().manual_seed(seed)
+    shape = (BATCH, HEADS, tokens) if width is None else (BATCH, HEADS, tokens, width)
+    return torch.rand(shape, generator=draw, dtype=torch.float64).requires_grad_()
+
+
+def with_short_keys(given):
+    """So that a state which is erased does not grow."""
+    q, k, *others = given
+    k = (k.detach() / k.detach().norm(dim=-1, keepdim=True)).requires_grad_()
+    return [q, k, *others]
+
+
+def loop(q, k, v, g=None, state=None, *, beta=None, scale=None, lengths=None, segments=None):
     """The definition, token by token."""
     batch, heads, tokens, values = v.shape
     q, k = (x.repeat_interleave(heads // x.shape[1], 1) for x in (q, k))
@@ -45,7 +59,12 @@ def loop(q, k, v, g=None, state=None, *, scale=None, lengths=None, segments=None
         before = state
         if segments is not None and t > 0:
             state = state * (segments[:, t] == segments[:, t - 1])[:, None, None, None]
-        state = g[:, :, t].exp()[..., None] * state + k[:, :, t, :, None] * v[:, :, t, None]
+        state, written = g[:, :, t].exp()[..., None] * state, v[:, :, t]
+        if beta is not None:
+            b = beta[:, :, t, None] if beta.dim() == 3 else beta[:, :, t]
+            read = ((b * k[:, :, t])[..., None] * state).sum(2)
+            written = written * (b if b.shape[-1] == 1 else 1) - read
+        state = state + k[:, :, t, :, None] * written[:, :, None]
         y = (q.shape[3]**-0.5 if scale is None else scale) * (q[:, :, t, :, None] * state).sum(2)
         if lengths is not None:
             is_token = (t < torch.as_tensor(lengths))[:, None, None]
@@ -58,7 +77,7 @@ def check(given, tolerance=1e-12, **how):
     q, k, v, g, before = given
     results = linear_recurrence(q, k, v, g, initial_state=before, output_final_state=True, **how)
     wanted = loop(q, k, v, g, before, **how)
-    over = [x for x in given if x is not None]
+    over = [x for x in (*given, how.get("beta")) if x is not None]
     weights = [torch.cos(torch.arange(x.numel(), dtype=x.dtype)).reshape(x.shape) for x in wanted]
 
     def gradients(of):
@@ -74,6 +93,17 @@ def check(given, tolerance=1e-12, **how):
 @pytest.mark.parametrize("with_state", [False, True])
 def test_results_and_gradients_are_those_of_the_loop(decay, tokens, with_state):
     check(inputs(tokens, decay, with_state=with_state))
+
+
+@pytest.mark.parametrize("decay", DECAYS)
+@pytest.mark.parametrize("tokens", [1, 17, 65])
+@pytest.mark.parametrize("width", [None, 1, KEYS])
+def test_with_an_erase_too(decay, tokens, width):
+    given, beta = with_short_keys(inputs(tokens, decay)), strengths(tokens, width)
+    check(given, beta=beta)
+    if tokens == 17:
+        check(given, beta=beta, lengths=[17, 4], segments=torch.tensor([[0] * 9 + [1] * 8] * BATCH))
+        check(with_short_keys(inputs(tokens, decay, key_heads=1)), beta=beta, scale=0.5)
 
 
 @pytest.mark.parametrize("key_heads", [1, 4])
@@ -142,19 +172,24 @@ def test_a_gradient_of_one_argument_of_one_result(wanted):
 
 
 @pytest.mark.parametrize("decay", ["none", "head", "channel", "constant"])
-def test_gradcheck(decay):
+@pytest.mark.parametrize("erase", ["none", "head", "channel"])
+def test_gradcheck(decay, erase):
     q, k, v, g, before = inputs(5, decay)
+    beta = {"none": None, "head": strengths(5), "channel": strengths(5, KEYS)}[erase]
+    rest = [x for x in (g, beta) if x is not None]
 
-    def call(q, k, v, before, g=None):
-        return linear_recurrence(q, k, v, g, initial_state=before, output_final_state=True, lengths=[5, 3])
+    def call(q, k, v, before, *more):
+        more = list(more)
+        return linear_recurrence(q, k, v, None if g is None else more.pop(0), beta=more[0] if more else None,
+                                 initial_state=before, output_final_state=True, lengths=[5, 3])
 
-    assert torch.autograd.gradcheck(call, (q, k, v, before) if g is None else (q, k, v, before, g))
+    assert torch.autograd.gradcheck(call, (q, k, v, before, *rest))
 
 
 def test_operators_keep_their_schemas():
     for wants_state in (True, False):
         q, k, v, g, before = inputs(5)
-        given = (q, k, v, g, before, None, None, wants_state, [True] * 5)
+        given = (q, k, v, g, before, strengths(5)[..., None], None, None, wants_state, [True] * 6)
         torch.library.opcheck(torch.ops.heed.linear_recurrence.default, given)
         y, state, mark = torch.ops.heed.linear_recurrence(*given)
         torch.library.opcheck(torch.ops.heed.linear_recurrence_backward.default,
@@ -207,13 +242,13 @@ def test_nothing_to_compute():
 
 
 def test_bits_do_not_depend_on_threads():
-    given = inputs(200)
+    given, beta = with_short_keys(inputs(200)), strengths(200)
     before = torch.get_num_threads()
 
     def results(threads):
         torch.set_num_threads(threads)
-        y, state = linear_recurrence(*given[:4], initial_state=given[4], output_final_state=True)
-        return y, state, *torch.autograd.grad(y.sin().sum() + state.sum(), given)
+        y, state = linear_recurrence(*given[:4], initial_state=given[4], beta=beta, output_final_state=True)
+        return y, state, *torch.autograd.grad(y.sin().sum() + state.sum(), [*given, beta])
 
     try:
         for one, other in zip(results(1), results(3)):
@@ -270,6 +305,8 @@ def test_autocast_and_lengths_of_any_kind():
     ({"g": (2, 2, 6)}, r"g is \[2, 2, 6\]"),
     ({"g": (3,)}, r"g is \[3\]"),
     ({"g": ()}, r"g is \[\]"),
+    ({"beta": (2, 4, 6, 3)}, r"beta is \[2, 4, 6, 3\]; it must be \[2, 4, 6\] or \[2, 4, 6, 5\]"),
+    ({"beta": (2, 2, 6)}, r"beta is \[2, 2, 6\]"),
     ({"initial_state": (2, 4, 3, 5)}, r"initial_state is \[2, 4, 3, 5\]; it must be \[2, 4, 5, 3\]"),
     ({"lengths": [1, 7]}, "lengths has values from 1 to 7; there are 6 tokens"),
     ({"lengths": [1, -2]}, "lengths has values from -1 to 1"),
@@ -310,8 +347,8 @@ def test_other_refusals():
 def test_calls_of_the_operator_that_would_read_other_memory_are_refused():
     q, k, v, g, before = (x.detach() for x in inputs(6))
 
-    def call(*inputs, lengths=None, segments=None, differentiable=(False,) * 5):
-        torch.ops.heed.linear_recurrence(*inputs, lengths, segments, True, list(differentiable))
+    def call(*inputs, beta=None, lengths=None, segments=None, differentiable=(False,) * 6):
+        torch.ops.heed.linear_recurrence(*inputs, beta, lengths, segments, True, list(differentiable))
 
     for wrong in ((q[:, :1], k, v, g, before), (q, k, v[:, :, :5], g, before), (q, k, v, g[:, :1], before),
                   (q, k, v, g, before[:, :, :4]), (q[0], k, v, g, before), (q, k.float(), v, g, before),
@@ -324,8 +361,10 @@ def test_calls_of_the_operator_that_would_read_other_memory_are_refused():
     with pytest.raises(heed.Refused, match="segments"):
         call(q, k, v, g, before, segments=torch.zeros(2, 5, dtype=torch.int32))
     with pytest.raises(heed.Refused, match="has no gradient"):
-        call(q, k, v, None, None, differentiable=(False, False, False, True, False))
-    with pytest.raises(heed.Refused, match="five"):
+        call(q, k, v, None, None, differentiable=(False, False, False, True, False, False))
+    with pytest.raises(heed.Refused, match="the strength"):
+        call(q, k, v, g, before, beta=g[..., :2])
+    with pytest.raises(heed.Refused, match="six"):
         call(q, k, v, g, before, differentiable=(True,))
 
 
