@@ -322,7 +322,7 @@ Inspection inspect_model(const Config& config, const Task& task, RunModel& run, 
         if (sums.several_queries) out.distance = head.distance / queries;
         if (!looks.scores) continue;
         if (head.later_queries > 0) out.first_key = head.first_key / static_cast<double>(head.later_queries);
-        out.score_variance = sums.scores[h].variance();
+        if (h < sums.scores.size()) out.score_variance = sums.scores[h].variance(); // a recurrence has no scores
       }
     for (const auto& [name, sums] : found.outputs.entries)
       inspection.modules.push_back(

@@ -76,7 +76,7 @@ InspectionParts inspected_parts(const TrainOptions& options);
 /// - first_key is the mean of p_i0 over all queries except the first (attention sinks: Xiao et al. 2023, arXiv
 ///   2309.17453).
 /// - score_variance is the variance of the normaliser's input (including positions and score formulas) over all pairs
-///   of a query and a key that it attends to.
+///   of a query and a key that it attends to. A recurrence has none.
 /// - activation is the root mean square of a module's output without padding.
 /// - A layer's rank_residual is the mean over sequences with more than one token (see `rank_residual`).
 ///

@@ -145,7 +145,8 @@ private:
 
 RecurrentMixer::RecurrentMixer(const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes,
                                const InitRule& output_init)
-    : options_(choice.mixer), widths_(recurrence_widths(choice.mixer, sizes)), registers_(sizes.registers) {
+    : place_{scope.name(), AttentionPlace::Kind::self, scope.reads()}, options_(choice.mixer),
+      widths_(recurrence_widths(choice.mixer, sizes)), registers_(sizes.registers) {
   if (const Refusal refused = wrong_recurrence(choice, sizes, {{"model.registers", sizes.registers}}))
     throw Failed("[mixer] " + refused.why);
   const MixerOptions& o = options_;
@@ -301,7 +302,13 @@ Tensor RecurrentMixer::finish(Pass& pass, const Tensor& x, const Inputs& inputs,
 
 Tensor RecurrentMixer::operator()(Pass& pass, const Tensor& x, const Mask& mask, Tensor*) const {
   const Inputs in = inputs(pass, x, {.segments = mask.query_segments});
-  return finish(pass, x, in, sums(pass, in, in.values, mask));
+  const Tensor of_heads = sums(pass, in, in.values, mask);
+  if (pass.wants_weights()) {
+    const std::int64_t seen = x.shape[1] - registers_;
+    pass.show_weights(place_, slice(slice(weights(pass, x, mask), 2, registers_, seen), 3, registers_, seen));
+  }
+  pass.show_heads(place_, of_heads);
+  return finish(pass, x, in, of_heads);
 }
 
 Tensor RecurrentMixer::weights(Pass& pass, const Tensor& x, const Mask& mask) const {

@@ -68,6 +68,7 @@ private:
   Tensor sums(Pass& pass, const Inputs& inputs, const Tensor& values, const Mask& mask) const;
   Tensor finish(Pass& pass, const Tensor& x, const Inputs& inputs, const Tensor& of_heads) const;
 
+  AttentionPlace place_; // an observer sees the weights of all pairs of tokens
   MixerOptions options_;
   RecurrenceWidths widths_;
   std::int64_t registers_;

@@ -107,11 +107,12 @@ arms = [{{ train.evaluate_every = 2 }}]
 """
 
 
-def attention(tokens, sharp):
-    """An attention.json as another program may leave it: two heads that look at the token before, `sharp`ly or not."""
+def attention(tokens, sharp, sign=1):
+    """An attention.json as another program may leave it: two heads that look at the token before, `sharp`ly or not, the
+    second one with this sign."""
     heads = []
     for head in range(2):
-        weights = [[sharp if key == max(0, query - head) else (1 - sharp) / (len(tokens) - 1)
+        weights = [[sharp * sign**head if key == max(0, query - head) else (1 - sharp) / (len(tokens) - 1)
                     for key in range(len(tokens))] for query in range(len(tokens))]
         heads.append({"module": "blocks.0.attention", "head": head, "entropy": 0.7, "distance": None,
                       "queries": tokens, "keys": tokens, "weights": weights})
@@ -129,9 +130,9 @@ def make_sweep(folder):
         return json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
 
     arms = report()["arms"]
-    for arm, sharp in ((0, 0.9), (1, 0.4)):
+    for arm, sharp, sign in ((0, 0.9, 1), (1, 0.4, -1)):
         pathlib.Path(arms[arm]["runs"][0]["folder"], "attention.json").write_text(
-            attention(["<", "a", " ", "&"], sharp), encoding="utf-8")
+            attention(["<", "a", " ", "&"], sharp, sign), encoding="utf-8")
     pathlib.Path(arms[3]["runs"][2]["folder"], "metrics.jsonl").write_text("{not json\n", encoding="utf-8")
     return report(), pathlib.Path(run([HEED, "report", out]).strip())
 
@@ -754,6 +755,8 @@ def main():
         with points.point("a map can be enlarged, with all its tokens, and compared with the reference's"):
             assert seen["enlarged"] == 1 and seen["tokens"] == ["<", "a", "␣", "&"] * 2, seen["tokens"]
             assert seen["differenceMaps"] == 2, seen["differenceMaps"]
+        with points.point("the scale of weights has both signs where there are negative ones"):
+            assert seen["ramps"] == ["\u22120.90+0.90   weight", "01   weight"], seen["ramps"]
         with points.point("inputs of the config are there for every arm, and what can't be read is said"):
             assert seen["inputs"] == ["<a &", "3 1 4 1 5 | 5 1"], seen["inputs"]
             assert (seen["realMaps"], seen["realDifferences"]) == (ARMS * 2, (ARMS - 1) * 2), seen["realMaps"]

@@ -114,6 +114,8 @@ addEventListener("load", async () => {
     found.enlarged = count("dialog[open] svg image");
     found.tokens = all("dialog svg text").map((text) => text.textContent);
     document.querySelector("dialog").close();
+    const ramp = () => document.querySelector("#attention .ramp").parentNode.textContent;
+    found.ramps = [ramp()];
     const difference = all("#attention .choice button").find((button) => button.textContent.startsWith("difference"));
     difference.click();
     found.differenceMaps = count(".attention-map");
@@ -124,6 +126,7 @@ addEventListener("load", async () => {
     found.realDifferences = count(".attention-map");
     all("#attention .choice button").find((button) => button.textContent === "weights").click();
     found.realMaps = count(".attention-map");
+    found.ramps.push(ramp());
     found.lacking = all("#attention-problems li").map((line) => line.textContent);
   }
   found.copied = await copies(document.querySelector("#table .tools.copy"));

@@ -2,6 +2,7 @@
 #include "autograd/kernels/packed_product.hpp"
 #include "autograd/thread_pool.hpp"
 #include "layers/attention/heads.hpp"
+#include "tests/layers/kept_weights.hpp"
 #include "tests/layers/mixer_support.hpp"
 #include "tests/layers/module_check.hpp"
 
@@ -268,6 +269,39 @@ TEST_CASE("the weights of a recurrence times the values are its results", "[mixe
     INFO(c.text());
     CHECK(worst_difference(read(y), made.run(x)) < tolerance);
   }
+}
+
+TEST_CASE("an observer sees the weights of a recurrence without registers, and may silence a head", "[mixer]") {
+  struct Silencing : KeptWeights {
+    void heads(const AttentionPlace& at, const Tensor& y) override {
+      place = at.module;
+      for (std::int64_t b = 0; b < y.shape[0]; ++b)
+        for (std::int64_t t = 0; t < y.shape[2]; ++t)
+          for (std::int64_t d = 0; d < y.shape[3]; ++d)
+            y.data[b * y.stride[0] + y.stride[1] + t * y.stride[2] + d * y.stride[3]] = 0; // head 1
+    }
+    std::string place;
+  };
+  for (const std::string& kind : recurrences())
+    for (const std::int64_t registers : {0, 2}) {
+      INFO(kind << ", " << registers << " registers");
+      MixerSizes of = sizes;
+      of.registers = registers;
+      Made made({kind, {}}, of);
+      Operand x({2, 9, width}, 5, {-1, 1});
+      const std::int32_t lengths[] = {7, 4};
+      Tape tape;
+      tape.record(false);
+      Silencing observer;
+      Pass pass(tape, made.weights.parameters, nullptr, {.observer = &observer});
+      const Tensor on = x.on(tape), y = (*made.mixer)(pass, on, {.lengths = lengths});
+      REQUIRE(observer.kept.size() == 1);
+      Pass plain = made.weights.pass(tape);
+      const Tensor all = dynamic_cast<const RecurrentMixer&>(*made.mixer).weights(plain, on, {.lengths = lengths});
+      const std::int64_t seen = 9 - registers;
+      CHECK(read(observer.kept[0]) == read(slice(slice(all, 2, registers, seen), 3, registers, seen)));
+      CHECK(read(y) != made.run(x, {.lengths = lengths}));
+    }
 }
 
 TEST_CASE("a kind equals another where its parts are the same", "[mixer]") {

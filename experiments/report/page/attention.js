@@ -12,13 +12,13 @@ function rgbOf(name) {
 /** Small weights are what one wants to tell apart in long rows, so that colour goes with the root of the weight. */
 const strength = (share) => Math.sqrt(Math.min(1, Math.abs(share)));
 
-/** The weights [queries][keys] as an image, a pixel a weight. `most`: what has the full colour. */
-function pixelImage(weights, most, signedMap) {
+/** The weights [queries][keys] as an image, a pixel a weight. `most`: what has the full colour, of both signs or of one. */
+function pixelImage(weights, most, bothSigns) {
   const canvas = document.createElement("canvas");
   canvas.width = weights[0].length;
   canvas.height = weights.length;
   const context = canvas.getContext("2d"), image = context.createImageData(canvas.width, canvas.height);
-  const paper = rgbOf("--paper"), up = rgbOf(signedMap ? "--more" : "--heat"), down = rgbOf("--less");
+  const paper = rgbOf("--paper"), up = rgbOf(bothSigns ? "--more" : "--heat"), down = rgbOf("--less");
   weights.flat().forEach((weight, i) => {
     const share = strength((weight || 0) / most), towards = weight < 0 ? down : up;
     for (let c = 0; c < 3; c += 1) image.data[4 * i + c] = paper[c] + share * (towards[c] - paper[c]);
@@ -46,7 +46,7 @@ function drawMap(svg, map, size, font, most = Infinity) {
   svg.attr("width", left + width + 1).attr("height", top + height + 1)
     .attr("viewBox", `0 0 ${left + width + 1} ${top + height + 1}`);
   svg.append("image").attr("x", left).attr("y", top).attr("width", width).attr("height", height)
-    .attr("preserveAspectRatio", "none").attr("href", pixelImage(map.weights, map.most, map.signed));
+    .attr("preserveAspectRatio", "none").attr("href", pixelImage(map.weights, map.most, map.bothSigns));
   svg.append("rect").attr("class", "frame").attr("x", left + 0.5).attr("y", top + 0.5).attr("width", width)
     .attr("height", height);
   if (left) {
@@ -180,23 +180,25 @@ function drawAttention() {
       .map((map) => (differing ? lessReference(map, headsOf(arms[arm.against])) : { ...map, signed: false }))
       .filter(Boolean)])
       .filter(([, maps]) => maps.length);
-    const most = differing
-      ? d3.max(all, ([, maps]) => d3.max(maps, (map) => d3.max(map.weights.flat(), Math.abs))) || 1 : 1;
+    // Weights of recurrences may be negative, or above 1.
+    const numbers = all.flatMap(([, maps]) => maps.flatMap((map) => map.weights.flat()));
+    const largest = d3.max(numbers, Math.abs) || 1, bothSigns = differing || d3.min(numbers) < 0;
+    const most = bothSigns || largest > 1.001 ? largest : 1;
     // Two arms side by side, where that leaves maps large enough to see.
     const heads = d3.max(all, ([, maps]) => d3.max(maps, (map) => map.head + 1)) || 1;
     const size = Math.max(84, Math.min(128, (document.getElementById("main").clientWidth / 2 - 90) / heads - 22));
     panels.style.setProperty("--map", `${size}px`);
-    panels.replaceChildren(...all.map(([arm, maps]) => panel(arm, maps.map((map) => ({ ...map, most })), size)));
+    panels.replaceChildren(...all.map(([arm, maps]) => panel(arm, maps.map((map) => ({ ...map, most, bothSigns })), size)));
     if (!all.length) panels.append(element("p", { class: "note" }, differing
       ? "No other arm has the same heads and tokens as the reference." : "No arm has weights for this input."));
     const stops = d3.range(11).map((i) => {
-      const share = differing ? (i - 5) / 5 : i / 10;
-      const name = share < 0 ? "--less" : differing ? "--more" : "--heat";
+      const share = bothSigns ? (i - 5) / 5 : i / 10;
+      const name = share < 0 ? "--less" : bothSigns ? "--more" : "--heat";
       return `color-mix(in srgb, var(${name}) ${(100 * strength(share)).toFixed(0)}%, var(--paper))`;
     });
     const bar = element("span", { class: "ramp", "aria-hidden": "true" });
     bar.style.background = `linear-gradient(to right, ${stops.join(", ")})`;
-    ramp.replaceChildren(differing ? signed(-most, 2) : "0", bar, differing ? signed(most, 2) : "1",
+    ramp.replaceChildren(bothSigns ? signed(-most, 2) : "0", bar, bothSigns ? signed(most, 2) : most === 1 ? "1" : fixed(most, 2),
       differing ? "   arm less reference" : "   weight");
   }
 

@@ -66,7 +66,17 @@ class Hybrid(unittest.TestCase):
         self.assertTrue(text.startswith("to be "), text)
         self.assertEqual(text, self.heed("generate", run.name, "--prompt", "to be ", "--tokens", "40", *out))
         inspected = json.loads(self.heed("inspect", run.name, "--json", *out))
-        self.assertEqual({head["attention"] for head in inspected["heads"]}, {"blocks.3.attention"})
+        self.assertEqual([head["attention"] for head in inspected["heads"]],
+                         [name for name in (*(f"blocks.{i}.mixer" for i in range(3)), "blocks.3.attention")
+                          for _ in range(2)])
+        for head in inspected["heads"]:
+            self.assertEqual(head["score_variance"] is None, "mixer" in head["attention"], head)
+            self.assertGreater(head["entropy"], 0)
+            self.assertIsNotNone(head["importance"])
+        seen = json.loads(self.heed("attend", run.name, "--input", "to be or", "--json", *out))
+        for head in seen["examples"][0]["heads"]:
+            for query, row in enumerate(head["weights"]):
+                self.assertEqual(set(row[query + 1 :]) | {0}, {0})  # no later token
         names = " ".join(module["module"] for module in inspected["modules"])
         self.assertIn("blocks.2.mixer.decay.gate", names)
         self.assertNotIn("blocks.3.mixer", names)
