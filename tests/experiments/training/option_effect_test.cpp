@@ -31,6 +31,7 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"task.addition.test_digits", {"task.addition.test_digits=5"}},
     {"task.dyck.test_length", {"task.dyck.test_length=40"}},           // above the length of 32, and even
     {"task.induction.test_length", {"task.induction.test_length=20"}}, // above the length of 16
+    {"task.group.test_length", {"task.group.test_length=40"}},         // above the length of 32
     // A search chooses among outputs that the model has learned to distinguish; a single output leaves no choice.
     {"train.evaluate_beam", {"train.steps=60", "task.validation=80"}},
     {"train.evaluate_length_penalty", {"train.evaluate_beam=3", "train.steps=60", "task.validation=80"}},
@@ -82,6 +83,7 @@ const std::map<std::string, std::vector<Value>> values_to_try = {
     {"attention.prefix", {std::int64_t{3}}},      // every query sees the first position anyway
     {"task.dyck.min_length", {std::int64_t{20}}}, // an even number
     {"task.induction.min_length", {std::int64_t{12}}},
+    {"task.group.group", {std::string("Z6"), std::string("S4")}},
     {"mixer.key_ratio", {0.5, 2.0}}, // whole widths
     {"mixer.value_ratio", {0.5, 2.0}},
     {"attention.top_k.k", {std::int64_t{1}, std::int64_t{2}}},
