@@ -46,7 +46,7 @@ struct StateReaders {
   PackedRows rows{};
   Real *scratch = nullptr, *pairs = nullptr;   ///< [tokens, K], and [tokens, tokens]: the weights of pairs
   Real *columns = nullptr, *decayed = nullptr; ///< [K, tokens], also times the decay from the block's start
-  Real* decayed_rows = nullptr;                ///< [tokens, K], with StateDecay::channel
+  Real* decayed_rows = nullptr;                ///< [tokens, K], with StateDecay::channel, and in place of columns
 };
 
 /// In arrays [K, block_tokens], tokens beyond the block's are zero. Keys are multiplied by `write`, if there is one; if
@@ -66,7 +66,7 @@ public:
       if (of == &erasers_ && !sizes.erases()) continue;
       of->scratch = scratch.take<Real>(rows);
       of->pairs = scratch.take<Real>(block_tokens * block_tokens);
-      of->columns = scratch.take<Real>(columns);
+      if (!by_channel) of->columns = scratch.take<Real>(columns);
       of->decayed = decays ? scratch.take<Real>(columns) : of->columns;
       if (by_channel) of->decayed_rows = scratch.take<Real>(rows);
     }

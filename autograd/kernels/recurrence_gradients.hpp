@@ -81,13 +81,13 @@ public:
     block.decay(grad_state);
     small_product({block.queries().decayed, block_tokens, 1}, dy_rows.p, dy_rows.row, grad_state, v_row, K, v_row, n,
                   true);
-    if (sizes.erases()) {
+    if (sizes.erases())
       small_product({block.erasers().decayed, block_tokens, 1}, dv_, v_row, grad_state, v_row, K, v_row, n, true);
-      if (block.rows().write.p) leave_write_of_values(to.write, t0);
-      leave_erase(to.erase, t0);
-    } else if (block.rows().write.p) {
-      leave_write(to.write, t0);
+    if (const BlockRows& rows = block.rows(); rows.write.p) {
+      if (sizes.erases()) leave_write(rows.v, sizes.value_width, dv_, v_row, to.write, t0);
+      else leave_write(rows.k, K, dk_, row, to.write, t0);
     }
+    if (sizes.erases()) leave_erase(to.erase, t0);
     if (to.v.p) put_rows(dv_, v_row, n, sizes.value_width, 1, to.v, t0);
     if (to.q.p) put_rows(dq_, row, n, K, 1, to.q, t0);
     if (to.k.p) put_rows(dk_, row, n, K, 1, to.k, t0);
@@ -150,22 +150,6 @@ private:
     put_rows(dg_, row, n, by_channel ? width : 1, 1, to, t0);
   }
 
-  // Turns gradients of values times the strength of the write into those of values, and adds those of the strength.
-  void leave_write_of_values(const GradRows& to, std::int64_t t0) {
-    const BlockRows& rows = block.rows();
-    for (std::int64_t t = 0; t < rows.tokens; ++t) {
-      Real* const dv = dv_ + t * block.sizes().padded_values();
-      const Real* const v = rows.v.p + t * rows.v.row;
-      const std::int64_t width = block.sizes().value_width;
-      if (to.p)
-        accumulate(to.p[(t0 + t) * to.row],
-                   sum_over(width, [&](std::int64_t c, int n) { return load(v + c, n) * load(dv + c, n); }),
-                   to.overwrite);
-      const Simd strength(rows.write.p[t * rows.write.row]);
-      map(width, [&](std::int64_t c, int n) { store(dv + c, load(dv + c, n) * strength, n); });
-    }
-  }
-
   // Adds the gradients of erasers to those of keys, and puts those of the strength of the erase.
   void leave_erase(const GradRows& to, std::int64_t t0) {
     const BlockRows& rows = block.rows();
@@ -186,19 +170,20 @@ private:
     if (to.p && by_channel) put_rows(de_, block.row(), rows.tokens, width, 1, to, t0);
   }
 
-  // Turns gradients of keys times the strength of the write into those of keys, and adds those of the strength.
-  void leave_write(const GradRows& to, std::int64_t t0) {
+  // Turns gradients [tokens, row] of keys or values times the strength of the write into those of these operands, and
+  // adds those of the strength.
+  void leave_write(const Scattered& operand, std::int64_t width, Real* gradients, std::int64_t row, const GradRows& to,
+                   std::int64_t t0) {
     const BlockRows& rows = block.rows();
     for (std::int64_t t = 0; t < rows.tokens; ++t) {
-      Real* const dk = dk_ + t * block.row();
-      const std::int64_t width = block.sizes().key_width;
+      Real* const dx = gradients + t * row;
+      const Real* const x = operand.p + t * operand.row;
       if (to.p)
         accumulate(to.p[(t0 + t) * to.row],
-                   sum_over(width, [&](std::int64_t d,
-                                       int n) { return load(rows.k.p + t * rows.k.row + d, n) * load(dk + d, n); }),
+                   sum_over(width, [&](std::int64_t d, int n) { return load(x + d, n) * load(dx + d, n); }),
                    to.overwrite);
       const Simd strength(rows.write.p[t * rows.write.row]);
-      map(width, [&](std::int64_t d, int n) { store(dk + d, load(dk + d, n) * strength, n); });
+      map(width, [&](std::int64_t d, int n) { store(dx + d, load(dx + d, n) * strength, n); });
     }
   }
 

@@ -4,6 +4,7 @@
 #include "autograd/kernels/recurrence_gradients.hpp"
 #include "autograd/operation_count.hpp"
 
+#include <array>
 #include <vector>
 
 namespace heed::HEED_REAL {
@@ -290,34 +291,27 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
     const LinearRecurrenceOperands& x = p.x;
     count_operations(2 * p.operations());
     const Real* dy = t.grad(y);
-    // Decays and strengths that share memory with another operand are added to zeros, as the others are then.
-    const auto shares = [](const Tensor& of, std::initializer_list<Tensor> others) {
-      return std::ranges::any_of(others, [&](const Tensor& other) { return of.tape && of.slot == other.slot; });
-    };
-    const auto zeros_if = [&](bool shared, const Tensor& of) {
-      return shared ? GradTarget{t.grad_accumulator(of), false} : GradTarget{};
-    };
     // One tensor may be the strength of write and erase: each of its numbers belongs to one head.
     const bool one_strength = x.erase.tape && x.erase.data == x.write.data && x.erase.shape == x.write.shape &&
-                              x.erase.stride == x.write.stride,
-               erase_shares = !one_strength && shares(x.erase, {x.queries, x.keys, x.values, x.log_decay, x.write}),
-               write_shares = shares(x.write, {x.queries, x.keys, x.values, x.log_decay}) ||
-                              (erase_shares && shares(x.erase, {x.write})),
-               decay_shares = shares(x.log_decay, {x.queries, x.keys, x.values}) ||
-                              (erase_shares && shares(x.erase, {x.log_decay}));
-    const GradTarget of_write = zeros_if(write_shares, x.write), of_decay = zeros_if(decay_shares, x.log_decay),
-                     of_erase = zeros_if(erase_shares, x.erase);
+                              x.erase.stride == x.write.stride;
+    // Decays and strengths that share memory with another operand are added to zeros, as the others are then.
+    const std::array<Tensor, 3> more{x.log_decay, x.write, one_strength ? Tensor{} : x.erase};
+    std::array<GradTarget, 3> of_more;
+    const auto targets_of = [&](bool shared, const auto& target) {
+      for (std::size_t i = 0; i < more.size(); ++i) {
+        const auto has_slot = [&](const Tensor& other) { return other.slot == more[i].slot; };
+        const auto sharing = std::ranges::count_if(more, has_slot) +
+                             std::ranges::count_if(std::array{x.queries, x.keys, x.values}, has_slot);
+        if (more[i].tape && (sharing > 1) == shared) of_more[i] = target(more[i]);
+      }
+    };
+    targets_of(true, [&](const Tensor& of) { return GradTarget{t.grad_accumulator(of), false}; });
     const auto [dq, dk, dv] = t.grad_targets({x.queries, x.keys, x.values});
-    const GradTarget dg = decay_shares || !x.log_decay.tape ? of_decay : t.grad_target(x.log_decay);
-    const GradTarget dw = write_shares || !x.write.tape ? of_write : t.grad_target(x.write);
-    const GradTarget de = one_strength                    ? GradTarget{dw.p, false}
-                          : erase_shares || !x.erase.tape ? of_erase
-                                                          : t.grad_target(x.erase);
+    targets_of(false, [&](const Tensor& of) { return t.grad_target(of); });
+    const GradTarget dg = of_more[0], dw = of_more[1], de = one_strength ? GradTarget{dw.p, false} : of_more[2];
     const GradTarget d_state = x.state.tape ? t.grad_target(x.state) : GradTarget{};
     Tape::Scratch scratch(t);
-    const int threads = each_written_once({dq, dk, dv, dg, dw, one_strength ? GradTarget{} : de})
-                            ? threads_of(p, 3 * p.operations())
-                            : 1;
+    const int threads = each_written_once({dq, dk, dv, dg, dw, of_more[2]}) ? threads_of(p, 3 * p.operations()) : 1;
     BackwardRoom* const rooms = rooms_of<BackwardRoom>(threads, scratch, scratch, sizes);
     each_head(p, threads, [&, dq = dq, dk = dk, dv = dv](int thread, std::int64_t b, std::int64_t h) {
       BackwardRoom& room = rooms[thread];

@@ -203,11 +203,10 @@ RecurrentMixer::RecurrentMixer(const Scope& scope, const LayerChoice& choice, co
   };
   strength(erase_, "erase", o.erase, widths_.heads * features);
   strength(write_gate_, "write_gate", o.write_gate, widths_.values());
-  const bool has_low_gate = o.gate != "none" && o.gate_rank == "head";
-  if (has_low_gate) low_gate_.emplace(scope / "gate_low_rank", sizes.width, widths_.value_width, false);
+  const bool has_low_gate = o.gate_rank == "head";
   if (o.gate != "none")
-    gate_.emplace(scope / "gate", has_low_gate ? widths_.value_width : sizes.width, widths_.values(),
-                  o.bias || has_low_gate);
+    gate_.emplace(scope / "gate_low_rank", scope / "gate", sizes.width, has_low_gate ? widths_.value_width : 0,
+                  widths_.values(), o.bias || has_low_gate);
   output_.emplace((scope / "output").starting_with(output_init), widths_.values(), sizes.width, o.bias);
 }
 
@@ -286,7 +285,7 @@ Tensor RecurrentMixer::finish(Pass& pass, const Tensor& x, const Inputs& inputs,
     joined = add(joined, mul(inputs.joined_values, factors));
   }
   const auto gated = [&](const Tensor& of) {
-    const Tensor g = (*gate_)(pass, low_gate_ ? (*low_gate_)(pass, x) : x);
+    const Tensor g = (*gate_)(pass, x);
     return mul(of, o.gate == "silu" ? silu(g) : sigmoid(g));
   };
   const auto normed = [&](const Tensor& of) {
@@ -305,17 +304,20 @@ Tensor RecurrentMixer::operator()(Pass& pass, const Tensor& x, const Mask& mask,
   const Tensor of_heads = sums(pass, in, in.values, mask);
   if (pass.wants_weights()) {
     const std::int64_t seen = x.shape[1] - registers_;
-    pass.show_weights(place_, slice(slice(weights(pass, x, mask), 2, registers_, seen), 3, registers_, seen));
+    pass.show_weights(place_, slice(slice(weights(pass, in, mask), 2, registers_, seen), 3, registers_, seen));
   }
   pass.show_heads(place_, of_heads);
   return finish(pass, x, in, of_heads);
 }
 
 Tensor RecurrentMixer::weights(Pass& pass, const Tensor& x, const Mask& mask) const {
-  const Inputs in = inputs(pass, x, {.segments = mask.query_segments});
+  return weights(pass, inputs(pass, x, {.segments = mask.query_segments}), mask);
+}
+
+Tensor RecurrentMixer::weights(Pass& pass, const Inputs& in, const Mask& mask) const {
   // Values of which each shows one token: the results are the weights.
-  const std::int64_t tokens = x.shape[1];
-  const Tensor each = pass.tape().zeros({x.shape[0], widths_.heads, tokens, tokens});
+  const std::int64_t sequences = in.values.shape[0], tokens = in.values.shape[2];
+  const Tensor each = pass.tape().zeros({sequences, widths_.heads, tokens, tokens});
   for (std::int64_t i = 0; i < each.size(); i += tokens) each.data[i + i / tokens % tokens] = 1;
   return sums(pass, in, each, mask);
 }

@@ -8,6 +8,7 @@
 #include "layers/mixer.hpp"
 #include "layers/mixers/decay.hpp"
 #include "layers/mixers/feature.hpp"
+#include "layers/mixers/low_rank_linear.hpp"
 
 #include <memory>
 #include <optional>
@@ -66,15 +67,16 @@ private:
   // What the recurrence takes, with these values; its outputs; and the results.
   LinearRecurrenceOperands operands(const Inputs& inputs, const Tensor& values) const;
   Tensor sums(Pass& pass, const Inputs& inputs, const Tensor& values, const Mask& mask) const;
+  Tensor weights(Pass& pass, const Inputs& inputs, const Mask& mask) const;
   Tensor finish(Pass& pass, const Tensor& x, const Inputs& inputs, const Tensor& of_heads) const;
 
   AttentionPlace place_; // an observer sees the weights of all pairs of tokens
   MixerOptions options_;
   RecurrenceWidths widths_;
   std::int64_t registers_;
-  std::optional<Linear> all_, gate_, output_; // named `qkv`, `gate` and `output`
-  std::optional<Linear> low_gate_;            // `gate_low_rank`, before `gate`
-  std::optional<Linear> erase_, write_gate_;  // named as the options
+  std::optional<Linear> all_, output_;       // named `qkv` and `output`
+  std::optional<LowRankLinear> gate_;        // named `gate_low_rank` and `gate`
+  std::optional<Linear> erase_, write_gate_; // named as the options
   std::optional<ParameterId> taps_, taps_bias_, skip_, gain_;
   std::unique_ptr<Feature> query_feature_, key_feature_;
   std::unique_ptr<Decay> decay_;

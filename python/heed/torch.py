@@ -147,17 +147,25 @@ def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, g: Optional[Tensor] = Non
         raise _heed.Refused(f"q {list(q.shape)}, k {list(k.shape)} and v {list(v.shape)} do not fit together: they must "
                             "be [B, Hk, T, K], [B, Hk, T, K] and [B, H, T, V], with H a multiple of Hk")
     width = q.shape[3]
+
+    def of_tokens(name: str, given: Tensor, wanted: str) -> Tensor:
+        """[B, H, T, K or 1]. `wanted` is formatted only if it doesn't fit: a text would make compiled sizes constants."""
+        if tuple(given.shape) == (batch, heads, tokens):
+            return given[..., None]
+        if given.dim() != 4 or tuple(given.shape[:3]) != (batch, heads, tokens) or given.shape[3] not in (1, width):
+            by_head, by_channel = f"[{batch}, {heads}, {tokens}]", f"[{batch}, {heads}, {tokens}, {width}]"
+            may_be = wanted.format(by_head=by_head, by_channel=by_channel, heads=heads)
+            raise _heed.Refused(f"{name} is {list(given.shape)}; it must be {may_be}")
+        return given
+
     decay = None
     if g is not None:
         decay = cast(g)
         check_place("g", decay, "q", q)
         if decay.dim() == 1 and decay.shape[0] == heads:
             decay = decay[:, None, None].expand(batch, heads, tokens, 1)
-        elif decay.dim() == 3 and tuple(decay.shape) == (batch, heads, tokens):
-            decay = decay[..., None]
-        elif decay.dim() != 4 or tuple(decay.shape[:3]) != (batch, heads, tokens) or decay.shape[3] not in (1, width):
-            raise _heed.Refused(f"g is {list(decay.shape)}; it must be [{batch}, {heads}, {tokens}, {width}], [{batch}, "
-                                f"{heads}, {tokens}] or [{heads}]")
+        else:
+            decay = of_tokens("g", decay, "{by_channel}, {by_head} or [{heads}]")
     state = None
     if initial_state is not None:
         state = cast(initial_state)
@@ -169,12 +177,7 @@ def linear_recurrence(q: Tensor, k: Tensor, v: Tensor, g: Optional[Tensor] = Non
     if beta is not None:
         strength = cast(beta)
         check_place("beta", strength, "q", q)
-        if tuple(strength.shape) == (batch, heads, tokens):
-            strength = strength[..., None]
-        elif strength.dim() != 4 or tuple(strength.shape[:3]) != (batch, heads, tokens) or (
-                strength.shape[3] not in (1, width)):
-            raise _heed.Refused(f"beta is {list(strength.shape)}; it must be [{batch}, {heads}, {tokens}] or [{batch}, "
-                                f"{heads}, {tokens}, {width}]")
+        strength = of_tokens("beta", strength, "{by_head} or {by_channel}")
     counts = None if lengths is None else key_counts(lengths, "q", q, "tokens")
     of_segments = None if segments is None else whole_segments(segments, "q", q, tokens)
     factor = width**-0.5 if scale is None else real("scale", scale)

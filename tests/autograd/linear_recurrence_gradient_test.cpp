@@ -25,27 +25,33 @@ std::vector<CheckInput> operands(std::int64_t key_heads, std::int64_t heads, std
 
 LinearRecurrenceOperands of(const Tensors& x) { return {x[0], x[1], x[2], x.size() > 5 ? x[5] : Tensor{}, x[3], x[4]}; }
 
+// Of two sequences: none, lengths, or segments from position 3 on.
+struct Bounds {
+  std::vector<std::int32_t> lengths{3, 17}, numbers;
+
+  Bounds() {
+    for (std::int32_t t = 0; t < 160; ++t) numbers.push_back(t / 7);
+  }
+  RecurrenceBounds operator[](int kind) const {
+    return {.lengths = kind == 1 ? lengths.data() : nullptr,
+            .segments = {kind == 2 ? numbers.data() : nullptr, 80},
+            .first = 3};
+  }
+};
+
 Tensor together(const LinearRecurrenceResult& r) { return add(sum(mul(r.outputs, r.outputs)), sum(tanh(r.state))); }
 
 } // namespace
 
 TEST_CASE("the linear recurrence has the right gradient", "[gradient]") {
-  const std::int32_t lengths[] = {3, 17};
-  std::vector<std::int32_t> numbers;
-  for (std::int32_t t = 0; t < 160; ++t) numbers.push_back(t / 7);
+  const Bounds bounds;
   for (const auto& [key_heads, heads] : {std::pair{2, 2}, {1, 2}})
     for (const std::int64_t tokens : {1, 5, 18})
       for (const std::int64_t decays : {0, 1, 3})
         for (const int bounded : {0, 1, 2})
           check_gradient(
               fmt::format("{} of {} heads, {} tokens, {} decays, bounds {}", key_heads, heads, tokens, decays, bounded),
-              [&](const Tensors& x) {
-                return together(linear_recurrence(of(x),
-                                                  {.lengths = bounded == 1 ? lengths : nullptr,
-                                                   .segments = {bounded == 2 ? numbers.data() : nullptr, 80},
-                                                   .first = 3},
-                                                  true));
-              },
+              [&](const Tensors& x) { return together(linear_recurrence(of(x), bounds[bounded], true)); },
               operands(key_heads, heads, tokens, 3, 2, decays));
 }
 
@@ -80,9 +86,7 @@ LinearRecurrenceOperands with_erase(const Tensors& x) {
 }
 
 TEST_CASE("the linear recurrence that erases has the right gradient", "[gradient]") {
-  const std::int32_t lengths[] = {3, 17};
-  std::vector<std::int32_t> numbers;
-  for (std::int32_t t = 0; t < 160; ++t) numbers.push_back(t / 7);
+  const Bounds bounds;
   for (const auto& [key_heads, heads] : {std::pair{2, 2}, {1, 2}})
     for (const std::int64_t tokens : {1, 5, 18})
       for (const std::int64_t decays : {0, 1, 3})
@@ -93,13 +97,7 @@ TEST_CASE("the linear recurrence that erases has the right gradient", "[gradient
             check_gradient(
                 fmt::format("{} of {} heads, {} tokens, {} decays, {} erases, bounds {}", key_heads, heads, tokens,
                             decays, erases, bounded),
-                [&](const Tensors& x) {
-                  return together(linear_recurrence(with_erase(x),
-                                                    {.lengths = bounded == 1 ? lengths : nullptr,
-                                                     .segments = {bounded == 2 ? numbers.data() : nullptr, 80},
-                                                     .first = 3},
-                                                    true));
-                },
+                [&](const Tensors& x) { return together(linear_recurrence(with_erase(x), bounds[bounded], true)); },
                 inputs);
           }
   for (const std::int64_t decays : {0, 1, 3})

@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -129,12 +128,6 @@ Group product_of(const Group& a, const Group& b) {
   return group;
 }
 
-std::optional<std::int64_t> number_in(std::string_view text) {
-  std::int64_t n = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
-  return error == std::errc{} && end == text.data() + text.size() ? std::optional(n) : std::nullopt;
-}
-
 Refused unknown(const std::string& name) {
   return Refused(fmt::format("[task.group] group = \"{}\" is no group that is known: take Zn with n from 2 to {}, S3, "
                              "S4, S5, A4, A5, or a product of these with at most {} elements, such as Z2xZ30",
@@ -142,7 +135,7 @@ Refused unknown(const std::string& name) {
 }
 
 Group simple_group(const std::string& name, std::string_view part, const std::vector<std::int64_t>& moved) {
-  const std::optional<std::int64_t> n = part.size() > 1 ? number_in(part.substr(1)) : std::nullopt;
+  const std::optional<std::int64_t> n = part.size() > 1 ? number_of<std::int64_t>(part.substr(1)) : std::nullopt;
   if (n && part[0] == 'Z' && *n >= 2 && *n <= most_elements) return numbers_modulo(*n);
   if (n && part[0] == 'S' && *n >= 3 && *n <= 5) return permutations(static_cast<int>(*n), false, moved);
   if (n && part[0] == 'A' && *n >= 4 && *n <= 5) return permutations(static_cast<int>(*n), true, {});
@@ -159,15 +152,12 @@ Group group_of(const GroupOptions& options) {
                     "choose such a group, or generators = \"all\"",
                     options.generators, options.group));
   std::optional<Group> all;
-  std::string_view rest = options.group;
-  while (true) {
-    const std::size_t end = std::min(rest.find('x'), rest.size());
-    Group part = simple_group(options.group, rest.substr(0, end), moved);
+  for (const std::string& name : parts_of(options.group, 'x')) {
+    Group part = simple_group(options.group, name, moved);
     if (all && all->size() * part.size() > most_elements) throw unknown(options.group);
     all = all ? product_of(*all, part) : std::move(part);
-    if (end == rest.size()) return std::move(*all);
-    rest.remove_prefix(end + 1);
   }
+  return std::move(*all);
 }
 
 /// Guessing the most probable product at each place, and never looking at the elements. All lengths are equally likely.

@@ -1,6 +1,6 @@
 #include "layers/attention/projection.hpp"
-#include "layers/linear.hpp"
 #include "layers/mixers/decay.hpp"
+#include "layers/mixers/low_rank_linear.hpp"
 #include "layers/attention/heads.hpp"
 
 #include <cmath>
@@ -35,20 +35,21 @@ public:
   LogSigmoid(const Scope& scope, const DecaySizes& sizes, const Options& options)
       : heads_(sizes.heads), factor_(static_cast<Real>(1 / options.temperature)) {
     const std::int64_t out = sizes.heads * (options.by == "channel" ? sizes.width : 1);
-    if (options.low_rank > 0) low_.emplace(scope / "low_rank", sizes.model_width, options.low_rank, false);
-    const std::int64_t in = options.low_rank > 0 ? options.low_rank : sizes.model_width;
-    if (options.bias) map_.emplace(scope / "gate", in, out, Init::zeros());
-    else map_.emplace(scope / "gate", in, out, false);
+    const auto make = [&](const auto& bias) {
+      map_.emplace(scope / "low_rank", scope / "gate", sizes.model_width, options.low_rank, out, bias);
+    };
+    if (options.bias) make(Init::zeros());
+    else make(false);
   }
   Decayed operator()(Pass& pass, const Tensor& x) const override {
-    const Tensor gates = log_sigmoid((*map_)(pass, low_ ? (*low_)(pass, x) : x));
+    const Tensor gates = log_sigmoid((*map_)(pass, x));
     return {.log_decay = split_heads(factor_ == 1 ? gates : scale(gates, factor_), heads_)};
   }
 
 private:
   std::int64_t heads_;
   Real factor_;
-  std::optional<Linear> low_, map_;
+  std::optional<LowRankLinear> map_;
 };
 
 DecayRow row(const Real* x, const DecaySizes& sizes, const std::vector<const Real*>& parameters,

@@ -1,7 +1,7 @@
 #include "layers/attention/heads.hpp"
 #include "layers/attention/projection.hpp"
-#include "layers/linear.hpp"
 #include "layers/mixers/decay.hpp"
+#include "layers/mixers/low_rank_linear.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -41,16 +41,13 @@ class Softplus final : public Decay {
 public:
   Softplus(const Scope& scope, const DecaySizes& sizes, const Options& options)
       : heads_(sizes.heads), by_channel_(options.by == "channel"),
-        low_(options.rank == "head"
-                 ? std::optional<Linear>(std::in_place, scope / "low_rank", sizes.model_width, sizes.value_width, false)
-                 : std::nullopt),
-        map_(scope / "step", low_ ? sizes.value_width : sizes.model_width, steps_of(sizes, options), false),
+        map_(scope / "low_rank", scope / "step", sizes.model_width, options.rank == "head" ? sizes.value_width : 0,
+             steps_of(sizes, options), false),
         bias_(scope.no_decay("step_bias", {steps_of(sizes, options)}, Init::of_uniform(start_of_step_bias))),
         log_rate_(scope.no_decay("log_rate", {sizes.heads},
                                  Init::of_uniform(options.rates == "1..16" ? from_one : from_almost_zero))) {}
   Decayed operator()(Pass& pass, const Tensor& x) const override {
-    const Tensor mapped = map_(pass, low_ ? (*low_)(pass, x) : x),
-                 step = scale(log_sigmoid(scale(add(mapped, pass(bias_)), -1)), -1), // softplus
+    const Tensor step = scale(log_sigmoid(scale(add(map_(pass, x), pass(bias_)), -1)), -1), // softplus
         rate = scale(exp(pass(log_rate_)), -1);
     if (by_channel_) return {.log_decay = mul(split_heads(step, heads_), reshape(rate, {heads_, 1, 1}))};
     return {.log_decay = column_of_heads(mul(step, rate)), .step = column_of_heads(step)};
@@ -63,8 +60,7 @@ private:
 
   std::int64_t heads_;
   bool by_channel_;
-  std::optional<Linear> low_;
-  Linear map_;
+  LowRankLinear map_;
   ParameterId bias_, log_rate_;
 };
 
