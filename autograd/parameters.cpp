@@ -4,9 +4,11 @@
 #include "autograd/rng.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/ranges.h>
 #include <numeric>
 #include <utility>
+#include <vector>
 #include <xxhash.h>
 
 namespace heed::HEED_REAL {
@@ -33,6 +35,35 @@ void draw_uniform(const RandomKey& key, std::uint64_t start, const Init& init, R
     const auto unit = static_cast<double>(unit_interval(block[0]));
     values[i] = static_cast<Real>(init.of ? init.of(unit) : parameter_of(init, i) * (2.0 * unit - 1.0));
   }
+}
+
+// Normal numbers, orthogonalised row by row, or column by column (Gram-Schmidt, twice for the digits).
+void draw_orthogonal(const RandomKey& key, std::uint64_t start, const Init& init, const Shape& shape, Real* values) {
+  const auto rows = static_cast<std::size_t>(shape[0]), columns = static_cast<std::size_t>(shape[1]),
+             count = std::min(rows, columns), length = std::max(rows, columns);
+  std::vector<std::vector<double>> all(count, std::vector<double>(length));
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<double>& own = all[i];
+    for (std::size_t c = 0; c < length; ++c) {
+      const std::size_t at = i * length + c;
+      own[c] = normal_pair(key, start + at / 2)[at % 2];
+    }
+    const auto product = [&](const std::vector<double>& other) {
+      double sum = 0;
+      for (std::size_t c = 0; c < length; ++c) sum += own[c] * other[c];
+      return sum;
+    };
+    for (std::size_t j = 0; j < 2 * i; ++j) {
+      const std::vector<double>& other = all[j % i];
+      const double along = product(other);
+      for (std::size_t c = 0; c < length; ++c) own[c] -= along * other[c];
+    }
+    const double norm = std::sqrt(product(own));
+    for (double& number : own) number /= norm;
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t c = 0; c < length; ++c)
+      values[rows <= columns ? i * length + c : c * count + i] = static_cast<Real>(init.a * all[i][c]);
 }
 
 } // namespace
@@ -68,6 +99,7 @@ void Parameters::initialise(std::uint64_t seed) {
       case Init::Kind::normal: draw_normal(key, start, e.init, values, n); break;
       case Init::Kind::of_uniform:
       case Init::Kind::uniform: draw_uniform(key, start, e.init, values, n); break;
+      case Init::Kind::orthogonal: draw_orthogonal(key, start, e.init, e.shape, values); break;
       case Init::Kind::listed: std::copy(e.init.numbers.begin(), e.init.numbers.end(), values); break;
     }
   }

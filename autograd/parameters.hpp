@@ -14,9 +14,10 @@ namespace heed::HEED_REAL {
 
 /// How a parameter is initialised.
 struct Init {
-  enum class Kind { constant, normal, uniform, listed, of_uniform };
+  enum class Kind { constant, normal, uniform, listed, of_uniform, orthogonal };
   Kind kind = Kind::constant;
-  double a = 0;                   ///< constant: the value; normal: the standard deviation; uniform: the bound, [-a, a)
+  double a =
+      0; ///< constant: the value; normal: the standard deviation; uniform: the bound, [-a, a); orthogonal: the gain
   std::int64_t first = 0;         ///< above 0: only the first `first` values use `a`
   double b = 0;                   ///< replaces `a` for the other values
   std::vector<double> numbers{};  ///< listed: each value, row-major
@@ -26,6 +27,9 @@ struct Init {
   static Init normal(double deviation) { return {Kind::normal, deviation}; }
   static Init uniform(double bound) { return {Kind::uniform, bound}; }
   static Init of_uniform(double (*of)(double)) { return {.kind = Kind::of_uniform, .of = of}; }
+  /// A matrix whose rows, or columns if there are more rows, are orthogonal and of length `gain`, all such matrices being
+  /// equally probable (Saxe et al. 2013, arXiv 1312.6120).
+  static Init orthogonal(double gain) { return {Kind::orthogonal, gain}; }
   static Init listed(std::vector<double> numbers) { return {.kind = Kind::listed, .numbers = std::move(numbers)}; }
 };
 

@@ -67,6 +67,12 @@ public:
   virtual std::int64_t values_width() const { return 0; }
 };
 
+/// The shape of the values of a token.
+struct ValuesShape {
+  std::int64_t heads = 0, width = 0; ///< width: of a head
+  bool operator==(const ValuesShape&) const = default;
+};
+
 struct MixerInfo {
   Variant about;
   /// Adds the mixer's parameters to the scope. `output_init` initialises its last projection.
@@ -75,6 +81,10 @@ struct MixerInfo {
       make;
   /// Why there is no mixer with these choices and sizes. `others`: the values of options outside of blocks.
   RequiredFunction<Refusal(const LayerChoice& choice, const MixerSizes& sizes, const ValuesByName& others)> refusal_of;
+  /// The values that the first block of a stack hands on to later ones. Null: it can't.
+  ValuesShape (*shape_of_values)(const LayerChoice& choice, const MixerSizes& sizes) = nullptr;
+  /// Does the mixer itself, not a part of it, use them in this block? Null: it does not.
+  bool (*uses_first_values)(const LayerChoice& choice, std::int64_t layer) = nullptr;
 };
 
 /// All registered mixers, in Meson's order (generated).

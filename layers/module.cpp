@@ -43,6 +43,7 @@ ParameterId Scope::shared(const std::string& name, const Shape& shape) const {
 
 void Observer::weights(const AttentionPlace&, const Tensor&) {}
 void Observer::scores(const AttentionPlace&, const Tensor&) {}
+void Observer::state(const AttentionPlace&, const Tensor&, const Tensor&) {}
 void Observer::heads(const AttentionPlace&, const Tensor&) {}
 void Observer::output(std::string_view, const Tensor&) {}
 void Observer::block(std::string_view, const Tensor&) {}

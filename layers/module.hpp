@@ -157,6 +157,11 @@ public:
   /// of these queries sees them. With differential attention, the queries' scores in the second map of a head follow
   /// those in the first.
   virtual void scores(const AttentionPlace& attention, const Tensor& scores);
+  /// Are the states of recurrences wanted?
+  virtual bool wants_states() const { return false; }
+  /// Of a recurrence over a matrix of state: the logarithm of the decay of each token, as LinearRecurrenceOperands has
+  /// it (no tape: the state does not decay), and the state after the last token, [B, H, K, V].
+  virtual void state(const AttentionPlace& mixer, const Tensor& log_decay, const Tensor& state);
   /// The output of an attention's heads: [B, H, Tq, Dv]. If the tape does not record, the observer may change the
   /// values.
   virtual void heads(const AttentionPlace& attention, const Tensor& heads);
@@ -242,6 +247,10 @@ public:
   bool wants_scores() const { return state_.options.observer && state_.options.observer->wants_scores(); }
   void show_scores(const AttentionPlace& attention, const Tensor& scores) const {
     if (wants_scores()) state_.options.observer->scores(attention, scores);
+  }
+  bool wants_states() const { return state_.options.observer && state_.options.observer->wants_states(); }
+  void show_state(const AttentionPlace& mixer, const Tensor& log_decay, const Tensor& state) const {
+    if (wants_states()) state_.options.observer->state(mixer, log_decay, state);
   }
   void show_heads(const AttentionPlace& attention, const Tensor& heads) const {
     if (state_.options.observer) state_.options.observer->heads(attention, heads);

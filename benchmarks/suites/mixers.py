@@ -6,13 +6,13 @@ from shared import Tools, cell, in_turns, progress, ratio, say, say_table
 WIDTH, HEADS, TOKENS = 128, 4, 8192
 LENGTHS = [64, 512, 2048, 8192]
 KINDS = ["linear_attention", "retention", "gla", "hgrn2", "mamba2", "delta_net", "gated_delta_net", "kda", "gdn2",
-         "delta_product"]
+         "delta_product", "rwkv7"]
 # The decays and the strengths of the erase of a token and head, of keys as wide as those of attention: none, of the
-# head, of each channel.
+# head, of each channel; and the steps of a token.
 CHANNELS = WIDTH // HEADS
-OPERATIONS = {"no decay": (0, 0), "decay by head": (1, 0), "decay by channel": (CHANNELS, 0), "erase": (0, 1),
-              "erase, decay by head": (1, 1), "erase, decay by channel": (CHANNELS, 1),
-              "both by channel": (CHANNELS, CHANNELS)}
+OPERATIONS = {"no decay": (0, 0, 1), "decay by head": (1, 0, 1), "decay by channel": (CHANNELS, 0, 1),
+              "erase": (0, 1, 1), "erase, decay by head": (1, 1, 1), "erase, decay by channel": (CHANNELS, 1, 1),
+              "both by channel": (CHANNELS, CHANNELS, 1), "general form": (CHANNELS, CHANNELS, 2)}
 
 
 def measure(tools: Tools) -> list[dict]:
@@ -25,7 +25,7 @@ def measure(tools: Tools) -> list[dict]:
                 cell(r.get("chunks")), tables.times(ratio(r.get("chunks"), r["heed"]))] for r in mixers])
     say("\nThe operations alone, from queries, keys and values:")
     operations = records(tools, {"attention": ["attention", "scaled_dot"],
-                                 **{name: ["recurrence", *numbers] for name, numbers in OPERATIONS.items()}}, [])
+                                 **{name: ["recurrence", *of] for name, of in OPERATIONS.items()}}, [])
     say_table(["length", "threads", "operation", "Heed ms", "of attention"],
               [[str(r["length"]), str(r["threads"]), r["mixer"], cell(r["heed"]), tables.times(r["of_attention"])]
                for r in operations])
@@ -39,8 +39,8 @@ def records(tools: Tools, ours: dict[str, list], sizes: list, peer: bool = False
             progress(f"length {length}, {threads} threads")
             batch, width = TOKENS // length, WIDTH // HEADS
             words = {name: [*start, batch, length, *sizes, threads] if start[0] == "mixer" else
-                     [*start, batch, HEADS, length, width, *(["causal", threads, 0] if start[0] == "attention" else
-                                                            [width, threads])]
+                     [*start, batch, HEADS, length, width, "causal", threads, 0] if start[0] == "attention" else
+                     [*start[:3], batch, HEADS, start[3] * length, width, width, threads]
                      for name, start in ours.items()}
             theirs = {"chunks": ["mixer", threads, batch, length, *sizes]} if peer else {}
             _, results = in_turns(tools, f"length {length}", words, theirs)

@@ -19,7 +19,9 @@
 namespace heed {
 
 // The fields that boost::json::value_from writes, in this order.
-BOOST_DESCRIBE_STRUCT(HeadInspection, (), (attention, head, entropy, distance, importance, first_key, score_variance))
+BOOST_DESCRIBE_STRUCT(HeadInspection, (),
+                      (attention, head, entropy, distance, importance, first_key, score_variance, half_life, state_norm,
+                       state_rank))
 BOOST_DESCRIBE_STRUCT(ModuleInspection, (), (module, activation, gradient, weight))
 BOOST_DESCRIBE_STRUCT(LayerInspection, (), (layer, rank_residual, gradient, weight))
 

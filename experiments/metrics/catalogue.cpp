@@ -126,8 +126,12 @@ std::vector<Metric> listed(const Config& config, bool of_any) {
       out.back().description = fmt::format("{} of the sequences of {}, a further validation set", metric.name,
                                            set.path);
     }
+  const bool has_recurrences = std::ranges::any_of(config.layers, [](const LayerChoice& layer) {
+    return layer.mixer.kind != "attention";
+  });
   for (const InspectedMetric& m : inspected_metrics())
-    if (m.of != InspectedMetric::Of::modules && (of_any || is_inspected(config.train.inspect, m.name)))
+    if (m.of != InspectedMetric::Of::modules &&
+        (of_any || (is_inspected(config.train.inspect, m.name) && (has_recurrences || !m.of_recurrences))))
       for (const char* part : {"mean", "first", "last"}) out.push_back(info_of(m, part));
   if (!of_any && config.train.steps == 0) return out;
   out.push_back({"train_loss", Direction::lower, "nats",
@@ -158,7 +162,24 @@ const std::vector<InspectedMetric>& table() {
        "how far the tokens after the layer are from one vector, relative to their size; 0: all are the same"},
       {"layer_gradient_norm", Of::layers, layers, "", "Euclidean norm of the gradient by the layer's parameters"},
       {"layer_weight_norm", Of::layers, layers, "", "Euclidean norm of the layer's parameters"},
-      {"weight_norm", Of::modules, layers, "", "Euclidean norm of the module's parameters"}};
+      {"weight_norm", Of::modules, layers, "", "Euclidean norm of the module's parameters"},
+      {"half_life", Of::heads, scores, "tokens", "in which a recurrence's state halves by its decay", 0, {}, true},
+      {"state_norm",
+       Of::heads,
+       scores,
+       "",
+       "Euclidean norm of a recurrence's state after a sequence's last token",
+       0,
+       {},
+       true},
+      {"state_rank",
+       Of::heads,
+       scores,
+       "",
+       "number of directions of a recurrence's state S after a sequence's last token: |S|^4 / |S^T S|^2",
+       1,
+       {},
+       true}};
   return all;
 }
 

@@ -45,6 +45,7 @@ struct InspectedMetric {
   std::string_view unit, meaning;
   double least = 0;
   std::optional<double> greatest = {};
+  bool of_recurrences = false; ///< only heads of recurrences have it
 };
 
 std::span<const InspectedMetric> inspected_metrics();

@@ -46,36 +46,68 @@ std::string idle_values(const Config& config, const AttentionPartInfo& part) {
   return "";
 }
 
+// The option by which block n uses the values of the first one; empty: it does not.
+std::string user_of_first_values(const std::vector<LayerChoice>& layers, std::size_t n) {
+  const MixerInfo& mixer = mixer_info(layers[n].mixer.kind);
+  if (mixer.uses_first_values && mixer.uses_first_values(layers[n], static_cast<std::int64_t>(n)))
+    return fmt::format("mixer.{}.value_residual", mixer.about.name);
+  for (const AttentionPartInfo* part : attention_parts())
+    if (part->uses_first_values && uses_first_values(*part, layers, n)) return part->about.name;
+  return "";
+}
+
+// Why an option about the first block's values, which the first block has, acts on no block; empty: each acts.
+std::string idle_in_first_block(const std::vector<LayerChoice>& layers) {
+  if (layers.empty()) return "";
+  const MixerInfo& mixer = mixer_info(layers[0].mixer.kind);
+  if (!mixer.uses_first_values) return "";
+  const auto value_in = [](const LayerChoice& layer, const Option& option) {
+    const auto found = layer.mixer_options.find(option.name);
+    return found == layer.mixer_options.end() ? option.default_value : found->second;
+  };
+  for (const Option& option : mixer.about.options) {
+    if (option.name != "value_residual" && option.name != "value_rank") continue;
+    const Value value = value_in(layers[0], option);
+    const auto has_it = [&](const LayerChoice& layer) {
+      return layer.mixer.kind == mixer.about.name && value_in(layer, option) == value;
+    };
+    if (value != option.default_value && std::none_of(layers.begin() + 1, layers.end(), has_it))
+      return fmt::format(
+          "mixer.{}.{} = {} has no effect in block 0, whose values later blocks use: choose it for a later "
+          "block",
+          mixer.about.name, option.name, value_text(value));
+  }
+  return "";
+}
+
 // Do later blocks use the values of the first one?
 bool first_block_hands_on_values(const Config& config) {
-  for (const AttentionPartInfo* part : attention_parts())
-    for (std::size_t n = 1; part->uses_first_values && n < config.layers.size(); ++n)
-      if (uses_first_values(*part, config.layers, n)) return true;
+  for (std::size_t n = 1; n < config.layers.size(); ++n)
+    if (!user_of_first_values(config.layers, n).empty()) return true;
   return false;
 }
 
 // Why later blocks can't use the values of the first one as they should; empty: they can.
 std::string wrong_first_values(const Config& config, std::int64_t width) {
-  const auto shape_of_values = [&](const LayerChoice& layer) {
-    const std::int64_t heads = config.model.heads;
-    return std::pair{layer.attention.heads_of_values(heads),
-                     MultiHeadAttention::relative_sizes(layer, {.width = width, .heads = heads}).value_width};
-  };
-  for (const AttentionPartInfo* part : attention_parts()) {
-    if (!part->uses_first_values) continue;
-    if (std::string why = idle_values(config, *part); !why.empty()) return why;
-    for (std::size_t n = 1; n < config.layers.size(); ++n) {
-      if (!uses_first_values(*part, config.layers, n)) continue;
-      if (!has_attention(config.layers[0]))
-        return fmt::format("{} adds the values of block 0 to those of block {}, and block 0 has a recurrence: choose "
-                           "attention for it",
-                           part->about.name, n);
-      const auto own = shape_of_values(config.layers[n]), first = shape_of_values(config.layers[0]);
-      if (own != first)
-        return fmt::format("{} adds the values of block 0 to those of block {}, so both need equal shapes: {} heads of "
-                           "width {}, and {} of width {}; set one attention.key_value_heads and attention.value_width",
-                           part->about.name, n, first.first, first.second, own.first, own.second);
-    }
+  for (const AttentionPartInfo* part : attention_parts())
+    if (part->uses_first_values)
+      if (std::string why = idle_values(config, *part); !why.empty()) return why;
+  if (std::string why = idle_in_first_block(config.layers); !why.empty()) return why;
+  const MixerSizes sizes{.width = width, .heads = config.model.heads};
+  for (std::size_t n = 1; n < config.layers.size(); ++n) {
+    const std::string user = user_of_first_values(config.layers, n);
+    if (user.empty()) continue;
+    const LayerChoice &block = config.layers[n], &first_block = config.layers[0];
+    const MixerInfo &mixer = mixer_info(block.mixer.kind), &of_first = mixer_info(first_block.mixer.kind);
+    if (!of_first.shape_of_values)
+      return fmt::format("{} adds the values of block 0 to those of block {}, and block 0 is a recurrence ({}) that "
+                         "has none for others: choose attention or rwkv7 for it, or no {} for block {}",
+                         user, n, of_first.about.name, user, n);
+    const ValuesShape own = mixer.shape_of_values(block, sizes), first = of_first.shape_of_values(first_block, sizes);
+    if (own != first)
+      return fmt::format("{} adds the values of block 0 to those of block {}, so both need equal shapes: {} heads of "
+                         "width {}, and {} of width {}; set one attention.key_value_heads and attention.value_width",
+                         user, n, first.heads, first.width, own.heads, own.width);
   }
   return "";
 }

@@ -207,8 +207,9 @@ std::vector<Sketch> sketch_mixer(const std::string& name) {
   const LayerChoice choice =
       Settings::parse(fmt::format("[mixer]\nkind = \"{}\"\n", name), "sketch").resolve().layers.front();
   Start start;
-  const f32::RecurrentMixer mixer(start.scope(1 / std::sqrt(static_cast<double>(width))), choice,
-                                  {.width = width, .heads = heads, .longest = tokens}, Init::normal(1));
+  const auto made = f32::mixer_info(name).make(start.scope(1 / std::sqrt(static_cast<double>(width))), choice,
+                                               {.width = width, .heads = heads, .longest = tokens}, Init::normal(1));
+  const auto& mixer = dynamic_cast<const f32::MatrixStateMixer&>(*made);
   start.values();
   f32::Tape tape;
   f32::Pass pass(tape, start.parameters, nullptr, {});

@@ -53,12 +53,18 @@ struct InspectionParts {
   bool activations = false; ///< outputs of modules
   bool gradients = false;   ///< gradients of the sequences' mean loss, by module; with `layers`, also by layer
   bool scores = false;      ///< score variance and first-key weight of each head
+  bool states = false;      ///< decay and state of each head of a recurrence
   bool layers = false;      ///< outputs of layers; weights of modules and of layers
 };
 
 /// Everything.
-constexpr InspectionParts all_parts{
-    .attention = true, .importance = true, .activations = true, .gradients = true, .scores = true, .layers = true};
+constexpr InspectionParts all_parts{.attention = true,
+                                    .importance = true,
+                                    .activations = true,
+                                    .gradients = true,
+                                    .scores = true,
+                                    .states = true,
+                                    .layers = true};
 
 /// The parts that [train] inspect measures on the validation split.
 InspectionParts inspected_parts(const TrainOptions& options);
@@ -77,6 +83,10 @@ InspectionParts inspected_parts(const TrainOptions& options);
 ///   2309.17453).
 /// - score_variance is the variance of the normaliser's input (including positions and score formulas) over all pairs
 ///   of a query and a key that it attends to. A recurrence has none.
+/// - half_life, of a recurrence, is ln 2 / the mean of -g over tokens and channels, with g the logarithm of the decay.
+/// - state_norm and state_rank are means over sequences of |S| and |S|^4 / |S^T S|^2, with S the state after the last
+///   token and |A|^2 the sum of squares. The latter is n if S has n equal singular values and otherwise zeros (the
+///   participation ratio of the squared singular values).
 /// - activation is the root mean square of a module's output without padding.
 /// - A layer's rank_residual is the mean over sequences with more than one token (see `rank_residual`).
 ///

@@ -3,7 +3,6 @@
 #include "layers/attention/heads.hpp"
 #include "layers/position/position.hpp"
 #include "layers/quotient.hpp"
-#include "layers/saved_tensor.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -42,47 +41,6 @@ Tensor of_length_one(const Tensor& x) {
   const Tensor factors = x.tape->make({x.shape[-1]});
   std::fill_n(factors.data, factors.size(), 1 / std::sqrt(width));
   return rms_norm(x, factors, length_epsilon / width);
-}
-
-// Heads of each step, [B, steps * heads, T, D], step by step: as a sequence in which a token's steps come one after the
-// other, [B, heads, T * steps, D].
-Tensor one_after_the_other(const Tensor& x, std::int64_t steps) {
-  if (steps == 1) return x;
-  const std::int64_t heads = x.shape[1] / steps, tokens = x.shape[2];
-  Tensor y = x;
-  y.shape = {x.shape[0], heads, tokens, steps, x.shape[3]};
-  y.stride = {x.stride[0], x.stride[1], x.stride[2], heads * x.stride[1], x.stride[3]};
-  return reshape(y, {x.shape[0], heads, tokens * steps, x.shape[3]});
-}
-
-enum class Step { first, last };
-
-// Heads [B, heads, T, D] as such a sequence, [B, heads, T * steps, D]: each token's numbers in one of its steps, and
-// zeros in the others.
-Tensor in_step(const Tensor& x, std::int64_t steps, Step step) {
-  if (steps == 1) return x;
-  const Tensor of_step = unsqueeze(x, 3),
-               others = x.tape->zeros({x.shape[0], x.shape[1], x.shape[2], steps - 1, x.shape[3]});
-  const Tensor all = step == Step::first ? concat({of_step, others}, 3) : concat({others, of_step}, 3);
-  return reshape(all, {x.shape[0], x.shape[1], x.shape[2] * steps, x.shape[3]});
-}
-
-// The inverse of `in_step`, for the last step.
-Tensor last_steps(const Tensor& x, std::int64_t steps) {
-  if (steps == 1) return x;
-  const Shape tokens{x.shape[0], x.shape[1], x.shape[2] / steps, steps, x.shape[3]};
-  Tensor y = slice(reshape(x, tokens), 3, steps - 1, 1);
-  const auto stride = y.stride;
-  y.shape = {tokens[0], tokens[1], tokens[2], tokens[4]};
-  y.stride = {stride[0], stride[1], stride[2], stride[4]};
-  return y;
-}
-
-// A number of each token and head, [B, heads, T, 1], in each of its steps, [B, heads, T * steps, 1].
-Tensor in_each_step(const Tensor& x, std::int64_t steps) {
-  if (steps == 1) return x;
-  return reshape(concat(std::vector<Tensor>(static_cast<std::size_t>(steps), x), 3),
-                 {x.shape[0], x.shape[1], x.shape[2] * steps, 1});
 }
 
 // 1 - exp(g), without loss of digits where g is near 0: exp(g) - 1 = 2 t / (1 - t) with t = tanh(g / 2).
@@ -171,28 +129,6 @@ MixerInfo recurrence_kind(Variant about) {
           },
           .refusal_of = wrong_recurrence};
 }
-
-/// S [B, heads, K, V], and the last inputs of the convolution, [B, taps - 1, channels].
-class RecurrentMixer::State final : public MixerState {
-public:
-  std::int64_t length() const override { return length_; }
-  void select(std::span<const std::int64_t> parents) override {
-    for (SavedTensor* stored : {&sums_, &inputs_}) stored->select(parents);
-  }
-
-  Tensor sums(Tape& tape) const { return sums_.on(tape); }
-  Tensor inputs(Tape& tape) const { return inputs_.on(tape); }
-  /// After more tokens. `inputs`: of the convolution, which reads `before` earlier tokens.
-  void set(const Tensor& sums, const Tensor& inputs, std::int64_t before) {
-    sums_.set(sums);
-    if (before > 0) inputs_.set_last(inputs, before);
-    length_ += inputs.shape[1];
-  }
-
-private:
-  std::int64_t length_ = 0;
-  SavedTensor sums_, inputs_;
-};
 
 RecurrentMixer::RecurrentMixer(const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes,
                                const InitRule& output_init)
@@ -334,30 +270,10 @@ LinearRecurrenceOperands RecurrentMixer::operands(const Inputs& in, const Tensor
   return out;
 }
 
-RecurrenceBounds RecurrentMixer::bounds(Pass& pass, const Mask& mask, const Tensor& of_tokens,
-                                        std::int64_t first) const {
-  const std::int64_t steps = widths_.steps, sequences = of_tokens.shape[0];
-  RecurrenceBounds out{.segments = mask.query_segments, .first = first};
-  if (mask.lengths) {
-    auto* lengths = pass.tape().keep<std::int32_t>(sequences);
-    for (std::int64_t b = 0; b < sequences; ++b)
-      lengths[b] = static_cast<std::int32_t>(steps * (mask.lengths[b] + registers_));
-    out.lengths = lengths;
-  }
-  if (steps > 1 && mask.query_segments.numbers) { // of each step; the token before the first one tells where one ends
-    const std::int64_t from = std::max<std::int64_t>(first - 1, 0), before = first - from,
-                       row = (before + of_tokens.shape[1]) * steps;
-    auto* numbers = pass.tape().keep<std::int32_t>(sequences * row);
-    for (std::int64_t i = 0; i < sequences * row; ++i)
-      numbers[i] = mask.query_segments.of(i / row)[from + i % row / steps];
-    out.segments = {numbers, row};
-    out.first = before * steps;
-  }
-  return out;
-}
-
-Tensor RecurrentMixer::sums(Pass& pass, const Inputs& inputs, const Tensor& values, const Mask& mask) const {
-  return linear_recurrence(operands(inputs, values), bounds(pass, mask, inputs.projected, 0)).outputs;
+LinearRecurrenceResult RecurrentMixer::sums(Pass& pass, const Inputs& inputs, const Tensor& values, const Mask& mask,
+                                            bool wants_state) const {
+  return linear_recurrence(operands(inputs, values),
+                           bounds_of_steps(pass, mask, inputs.projected, {widths_.steps, registers_, 0}), wants_state);
 }
 
 Tensor RecurrentMixer::finish(Pass& pass, const Tensor& x, const Inputs& inputs, const Tensor& of_heads) const {
@@ -386,7 +302,11 @@ Tensor RecurrentMixer::finish(Pass& pass, const Tensor& x, const Inputs& inputs,
 
 Tensor RecurrentMixer::operator()(Pass& pass, const Tensor& x, const Mask& mask, Tensor*) const {
   const Inputs in = inputs(pass, x, {.segments = mask.query_segments});
-  const Tensor of_heads = last_steps(sums(pass, in, in.values, mask), widths_.steps);
+  const LinearRecurrenceResult result = sums(pass, in, in.values, mask, pass.wants_states());
+  const Tensor of_heads = last_steps(result.outputs, widths_.steps);
+  if (pass.wants_states())
+    pass.show_state(place_, without_registers(in.decay.log_decay, registers_),
+                    slice(result.state, 3, 0, widths_.value_width));
   if (pass.wants_weights()) {
     const std::int64_t seen = x.shape[1] - registers_;
     pass.show_weights(place_, slice(slice(weights(pass, in, mask), 2, registers_, seen), 3, registers_, seen));
@@ -404,22 +324,22 @@ Tensor RecurrentMixer::weights(Pass& pass, const Inputs& in, const Mask& mask) c
   const std::int64_t sequences = in.values.shape[0], all = in.values.shape[2], tokens = all / widths_.steps;
   const Tensor each = pass.tape().zeros({sequences, widths_.heads, all, all});
   for (std::int64_t i = 0; i < each.size(); i += all) each.data[i + i / all % all] = 1;
-  const Tensor of_steps = last_steps(sums(pass, in, each, mask), widths_.steps);
+  const Tensor of_steps = last_steps(sums(pass, in, each, mask).outputs, widths_.steps);
   if (widths_.steps == 1) return of_steps;
   return sum(reshape(of_steps, {sequences, widths_.heads, tokens, tokens, widths_.steps}), 4);
 }
 
 Tensor RecurrentMixer::step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<MixerState>& past,
                             Tensor*) const {
-  if (!past) past = std::make_unique<State>();
-  auto& state = dynamic_cast<State&>(*past);
+  if (!past) past = std::make_unique<MatrixState>();
+  auto& state = dynamic_cast<MatrixState&>(*past);
   const std::int64_t first = state.length();
   const Inputs in = inputs(pass, x, {state.inputs(pass.tape()), mask.query_segments, first});
   LinearRecurrenceOperands all = operands(in, in.values);
   all.state = state.sums(pass.tape());
-  Mask of_segments;
-  of_segments.query_segments = mask.query_segments;
-  const LinearRecurrenceResult result = linear_recurrence(all, bounds(pass, of_segments, x, first), true);
+  const RecurrenceBounds bounds = bounds_of_steps(pass, {.query_segments = mask.query_segments}, x,
+                                                  {widths_.steps, registers_, first});
+  const LinearRecurrenceResult result = linear_recurrence(all, bounds, true);
   state.set(result.state, in.projected, options_.convolution - 1);
   return finish(pass, x, in, last_steps(result.outputs, widths_.steps));
 }

@@ -9,6 +9,7 @@
 #include "layers/mixers/decay.hpp"
 #include "layers/mixers/feature.hpp"
 #include "layers/mixers/low_rank_linear.hpp"
+#include "layers/mixers/matrix_state.hpp"
 
 #include <memory>
 #include <optional>
@@ -41,7 +42,7 @@ MixerInfo recurrence_kind(Variant about);
 /// keys), a skip D v_t, an output gate, a norm, and W_o.
 /// With mixer.steps = n (DeltaProduct: Siems et al. 2025, arXiv 2502.10297), a token has n keys k with their v, b and w:
 /// n steps of the recurrence, of which the first one decays, and o is read after the last one.
-class RecurrentMixer final : public Mixer {
+class RecurrentMixer final : public MatrixStateMixer {
 public:
   RecurrentMixer(const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes, const InitRule& output_init);
 
@@ -49,13 +50,11 @@ public:
   Tensor step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<MixerState>& past,
               Tensor* first_values) const override;
   bool serves_steps() const override { return true; }
-  /// The weights of all pairs of tokens, without a gradient: o_i is the sum over j of weights_ij v_j, with values after
-  /// mixer.write_gate = "channel", before skip, gate and norm. [B, heads, T, T], 0 for later tokens; they may be
-  /// negative. With mixer.steps > 1, a token's weight is the sum of those of its values.
-  Tensor weights(Pass& pass, const Tensor& x, const Mask& mask) const;
+  /// Values are those after mixer.write_gate = "channel", results those before skip, gate and norm. With mixer.steps >
+  /// 1, a token's weight is the sum of those of its values.
+  Tensor weights(Pass& pass, const Tensor& x, const Mask& mask) const override;
 
 private:
-  class State;
   // What the maps make of the tokens, [B, T, ...]. A token has S = mixer.steps keys.
   struct Inputs {
     Tensor projected;     // queries, keys and values side by side, before the convolution
@@ -73,8 +72,8 @@ private:
   Tensor features_of_heads(Pass& pass, const Tensor& x, const Feature* feature, std::int64_t first, Rotated of) const;
   // What the recurrence takes, with these values; its outputs; and the results.
   LinearRecurrenceOperands operands(const Inputs& inputs, const Tensor& values) const;
-  RecurrenceBounds bounds(Pass& pass, const Mask& mask, const Tensor& of_tokens, std::int64_t first) const;
-  Tensor sums(Pass& pass, const Inputs& inputs, const Tensor& values, const Mask& mask) const;
+  LinearRecurrenceResult sums(Pass& pass, const Inputs& inputs, const Tensor& values, const Mask& mask,
+                              bool wants_state = false) const;
   Tensor weights(Pass& pass, const Inputs& inputs, const Mask& mask) const;
   Tensor finish(Pass& pass, const Tensor& x, const Inputs& inputs, const Tensor& of_heads) const;
 

@@ -124,7 +124,9 @@ class Inspection:
         rows: The number of examples that were measured.
         heads: A head a row, a pandas.DataFrame: attention (its module), head, entropy (nats), distance (positions),
             importance (how much the loss rises without the head, in nats per target), first_key (the share of the first
-            key in the weights of later queries), score_variance, localised (the distance is below 1.5 positions).
+            key in the weights of later queries), score_variance, localised (the distance is below 1.5 positions). Of
+            recurrences, too: half_life (the number of tokens in which the state halves by its decay), state_norm and
+            state_rank (its size and its number of directions after a sequence's last token).
         layers: A layer a row: layer, rank_residual (how far a sequence's tokens are from one vector, relative to their
             size), gradient and weight (Euclidean norms over the layer's parameters).
         modules: A module a row: module, activation (root mean square of its output), gradient and weight (Euclidean

@@ -43,7 +43,7 @@ FAMILIES = {
         "mixers", "Sequence mixers",
         "A sequence mixer carries information from token to token: attention, or a recurrence over a matrix of state."
         " A kind of recurrence only sets defaults of the other options of [mixer], so each of its parts can be changed"
-        " or left out in a sweep. The pictures show the weights of all pairs of random tokens, as if the recurrence"
+        " or left out in a sweep; rwkv7 has options of its own. The pictures show the weights of all pairs of random tokens, as if the recurrence"
         " were attention. Learned parameters are drawn at random."),
     "mixer.feature": (
         "features", "Feature maps",

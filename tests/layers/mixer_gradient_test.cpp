@@ -10,7 +10,7 @@ TEST_CASE("every recurrence has the right gradient", "[mixer][gradient]") {
   for (std::int32_t t = 0; t < 40; ++t) numbers.push_back(t / 6);
   const auto word = [](const char* text) { return Value(std::string(text)); };
   std::vector<std::pair<std::string, std::map<std::string, Value>>> cases;
-  for (const std::string& kind : recurrences()) cases.emplace_back(kind, std::map<std::string, Value>{});
+  for (const std::string& kind : recurrences()) cases.emplace_back(kind, by_itself(kind));
   for (const FeatureInfo* info : features())
     if (info->about.name != "relu" && info->about.name != "dpfp") // not smooth
       cases.emplace_back("recurrence", std::map<std::string, Value>{{"mixer.feature", word(info->about.name.c_str())},

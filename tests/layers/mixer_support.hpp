@@ -29,8 +29,15 @@ inline LayerChoice choice_of(const std::string& kind, const std::map<std::string
     const std::string table = key.substr(6, second - 6), name = key.substr(second + 1);
     if (table == out.mixer.decay) out.decay_options[name] = value;
     if (table == out.mixer.feature) out.feature_options[name] = value;
+    if (table == kind) out.mixer_options[name] = value;
   }
   return out;
+}
+
+/// A kind with its presets, and what a mixer by itself needs: it has no values of a first block.
+inline std::map<std::string, Value> by_itself(const std::string& kind) {
+  if (kind != "rwkv7") return {};
+  return {{"mixer.rwkv7.value_residual", false}};
 }
 
 /// All kinds of recurrence.

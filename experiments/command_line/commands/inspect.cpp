@@ -62,6 +62,22 @@ void print_heads(const Inspection& found, Console& console) {
               << "  importance: how much the loss rises if the head's output is set to 0, in nats per target\n";
 }
 
+void print_states(const Inspection& found, Console& console) {
+  TextTable table{{"recurrence", "head", "half-life", "norm", "rank"},
+                  {Align::left, Align::right, Align::right, Align::right, Align::right},
+                  {}};
+  for (const HeadInspection& h : found.heads)
+    if (h.state_norm)
+      table.rows.push_back({h.attention, fmt::format("{}", h.head), three_digits(h.half_life),
+                            three_digits(h.state_norm), three_digits(h.state_rank)});
+  if (table.rows.empty()) return;
+  console.out << "\n"
+              << to_text(table)
+              << "\n"
+                 "  half-life: the number of tokens in which the state halves by its decay; -: it has no decay\n"
+                 "  norm and rank: size of the state after a sequence's last token, and its number of directions\n";
+}
+
 void print_layers(const Inspection& found, Console& console) {
   TextTable table{
       {"layer", "residual", "gradient", "weights"}, {Align::left, Align::right, Align::right, Align::right}, {}};
@@ -131,6 +147,7 @@ int inspect(const InspectArguments& arguments, Console& console) {
   console.out << fmt::format("{}, {} examples of the {} split{}\n", words, with_commas(found.sequences),
                              arguments.split, average_in_words(arguments.average));
   if (!found.heads.empty()) print_heads(found, console);
+  print_states(found, console);
   if (!found.layers.empty()) print_layers(found, console);
   print_modules(found, console);
   return 0;

@@ -11,6 +11,10 @@ extern const MixerInfo mixer_attention{
     .make = [](const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes, const InitRule& output_init)
         -> std::unique_ptr<Mixer> { return std::make_unique<MultiHeadAttention>(scope, choice, sizes, output_init); },
     .refusal_of = [](const LayerChoice& choice, const MixerSizes& sizes,
-                     const ValuesByName& others) { return MultiHeadAttention::refusal_of(choice, sizes, others); }};
+                     const ValuesByName& others) { return MultiHeadAttention::refusal_of(choice, sizes, others); },
+    .shape_of_values = [](const LayerChoice& choice, const MixerSizes& sizes) -> ValuesShape {
+      return {choice.attention.heads_of_values(sizes.heads),
+              MultiHeadAttention::relative_sizes(choice, sizes).value_width};
+    }};
 
 } // namespace heed::HEED_REAL

@@ -71,6 +71,8 @@ class Hybrid(unittest.TestCase):
                           for _ in range(2)])
         for head in inspected["heads"]:
             self.assertEqual(head["score_variance"] is None, "mixer" in head["attention"], head)
+            for measured in ("half_life", "state_norm", "state_rank"):
+                self.assertEqual(head[measured] is None, "mixer" not in head["attention"], head)
             self.assertGreater(head["entropy"], 0)
             self.assertIsNotNone(head["importance"])
         seen = json.loads(self.heed("attend", run.name, "--input", "to be or", "--json", *out))

@@ -268,6 +268,65 @@ TEST_CASE("the variance of scores is that of dot products over the pairs that ar
     }
 }
 
+TEST_CASE("of a recurrence, the half-life of its decay and the size and directions of its state are measured",
+          "[inspection]") {
+  struct KeptStates : Observer {
+    bool wants_states() const override { return true; }
+    void state(const AttentionPlace&, const Tensor& log_decay, const Tensor& state) override {
+      decays.push_back(log_decay.tape ? contiguous(log_decay) : Tensor{});
+      states.push_back(contiguous(state));
+    }
+    std::vector<Tensor> decays, states;
+  };
+  for (const std::string kind : {"gla", "linear_attention", "mamba2", "retention", "rwkv7", "delta_product"}) {
+    INFO(kind);
+    Subject s(config(test::tiny_decoder, {"mixer.kind=" + kind, "model.width=16"}));
+    std::vector<double> logs, counts, norms, ranks;
+    for (std::int64_t r = 0; r < s.sequences(); ++r) {
+      Batch b = s.sequence(r);
+      b.trim();
+      Tape tape;
+      KeptStates kept;
+      Pass pass(tape, s.run.parameters, nullptr, {.observer = &kept});
+      s.run.model->logits(pass, b);
+      std::size_t head = 0;
+      for (std::size_t layer = 0; layer < kept.states.size(); ++layer) {
+        const Tensor &all = kept.states[layer], &g = kept.decays[layer];
+        for (std::int64_t h = 0; h < all.shape[1]; ++h, ++head) {
+          for (auto* of : {&logs, &counts, &norms, &ranks}) of->resize(std::max(of->size(), head + 1));
+          // The matrix S S^T, of which squares of singular values are the eigenvalues.
+          const std::int64_t rows = all.shape[2], columns = all.shape[3];
+          const Real* const m = all.data + h * rows * columns;
+          double trace = 0, of_square = 0;
+          for (std::int64_t i = 0; i < rows; ++i)
+            for (std::int64_t j = 0; j < rows; ++j) {
+              double product = 0;
+              for (std::int64_t c = 0; c < columns; ++c) product += m[i * columns + c] * m[j * columns + c];
+              trace += i == j ? product : 0;
+              of_square += product * product;
+            }
+          norms[head] += std::sqrt(trace) / static_cast<double>(s.sequences());
+          ranks[head] += trace * trace / of_square / static_cast<double>(s.sequences());
+          if (!g.tape) continue;
+          const std::int64_t each = g.shape[2] * g.shape[3];
+          for (std::int64_t i = 0; i < each; ++i) logs[head] += g.data[h * each + i];
+          counts[head] += static_cast<double>(each);
+        }
+      }
+    }
+    const std::vector<HeadInspection> heads = s.inspect({.states = true}).heads;
+    REQUIRE(heads.size() == norms.size());
+    for (std::size_t h = 0; h < heads.size(); ++h) {
+      CHECK(heads[h].state_norm.value() == Approx(norms[h]));
+      CHECK(heads[h].state_rank.value() == Approx(ranks[h]));
+      CHECK(heads[h].half_life.has_value() == (kind != "linear_attention"));
+      if (heads[h].half_life) CHECK(*heads[h].half_life == Approx(-std::log(2) * counts[h] / logs[h]));
+    }
+  }
+  Subject attention(decoder());
+  for (const HeadInspection& head : attention.inspect({.states = true}).heads) CHECK_FALSE(head.state_norm);
+}
+
 TEST_CASE("a rank residual is the composite norm of what is left without the mean token", "[inspection]") {
   // Without the mean (2, 0.5): (-1, 1.5), (1, -1.5). Column sums 2 and 3, row sums 2.5; for X 4 and 3, and 3 and 4.
   const std::vector<double> x{1, 2, 3, -1}, same{4, 5, 4, 5, 4, 5};

@@ -542,9 +542,8 @@ TEST_CASE("every option of a block changes the run when one block has another va
     }
     const auto with_override = [&](const std::string& lines) {
       // Value residuals change the blocks after the first one.
-      const std::string blocks = key == "position.shared"            ? "[0, 1]"
-                                 : key == "attention.value_residual" ? "[1]"
-                                                                     : "[0]";
+      const bool in_later = key == "attention.value_residual" || key.starts_with("mixer.rwkv7.value_");
+      const std::string blocks = key == "position.shared" ? "[0, 1]" : in_later ? "[1]" : "[0]";
       return config(tiny_decoder + (lines.empty() ? "" : "[[block.override]]\nlayers = " + blocks + "\n" + lines),
                     of_run);
     };
