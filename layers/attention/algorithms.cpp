@@ -14,7 +14,8 @@ namespace {
 
 bool streams(const AttentionProblem& x) {
   return x.form.index() != 0 && (x.normalizer->is_softmax() || x.normalizer->has_rules()) && !x.factors &&
-         x.parts.empty() && !x.differentiable_weights && x.rows == 0 && !(x.position && x.position->has_values());
+         x.parts.empty() && !x.selects() && !x.differentiable_weights && x.rows == 0 &&
+         !(x.position && x.position->has_values());
 }
 
 StreamingOptions streaming_options(Pass& pass, const AttentionProblem& x) {
@@ -92,7 +93,8 @@ MaskedScores scores_of(Pass& pass, const AttentionProblem& x) {
   const Mask mask = with_formula(pass.tape(), x.mask, formula, sizes);
   Tensor scores = add_bias(pairs, x.bias(pass));
   for (const auto& part : x.parts) scores = part->pair_scores(pass, scores);
-  return {apply_formula(scores, formula), mask};
+  const Mask seen = x.selects() ? x.selection->chosen(x.queries, x.keys, mask) : mask;
+  return {apply_formula(scores, formula), seen};
 }
 
 Tensor whole(Pass& pass, const AttentionProblem& x) {

@@ -102,6 +102,7 @@ AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
                      .formula = formula_.get(),
                      .parts = parts_,
                      .mask = inputs.mask,
+                     .selection = inputs.selection,
                      .normalizer = normalizer_.get(),
                      .factors = inputs.factors,
                      .dropout = dropout_,

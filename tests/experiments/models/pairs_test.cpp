@@ -38,6 +38,8 @@ const std::map<std::string, std::vector<std::string>> values_that_fit = {
     {"attention.prefix", {"1", "2"}},
     {"attention.persistent_keys", {"1", "2"}},
     {"attention.convolution", {"2", "3"}},
+    {"attention.selection_block", {"1", "2"}},
+    {"attention.selection_chosen", {"1", "2"}},
     {"attention.score_mod", {"2 * tanh(s / 2) - 0.3 * abs(i - j)", "s / (1 + h) + seen / (i + 2)"}},
     {"attention.mask_mod", {"(i + j) % 3 != 1", "i - j < 2 or j < h"}},
     {"block.ffn_width", {"5"}},
@@ -54,6 +56,8 @@ const std::map<std::string, std::vector<std::string>> values_that_fit = {
 const std::map<std::string, std::vector<std::string>> needed = {
     {"attention.query_key_norm_over", {"attention.query_key_norm=rms"}},
     {"attention.convolution_on", {"attention.convolution=2"}},
+    {"attention.selection_block", {"attention.selection=moba"}},
+    {"attention.selection_chosen", {"attention.selection=moba"}},
     {"block.gated_width", {"block.activation=swiglu"}},
     {"block.gate_bias", {"block.connection=highway"}},
     {"mixer.convolution_bias", {"mixer.convolution=2"}},
