@@ -99,7 +99,8 @@ MaskedScores scores_of(Pass& pass, const AttentionProblem& x) {
 
 Tensor whole(Pass& pass, const AttentionProblem& x) {
   const auto [scores, mask] = scores_of(pass, x);
-  Tensor weights = (*x.normalizer)(pass, scores, mask);
+  Tensor weights = x.selects() ? x.selection->weights(pass, *x.normalizer, scores, mask, x.gates)
+                               : (*x.normalizer)(pass, scores, mask);
   for (const auto& part : x.parts) weights = part->pair_weights(pass, weights);
   if (x.factors) weights = mul(weights, *x.factors);
   if (x.weights) *x.weights = weights;
@@ -119,6 +120,7 @@ AttentionProblem chunk_of(const AttentionProblem& x, const QueryChunks& chunks, 
   some.keys = chunks.keys_of(x.keys, i);
   some.values = chunks.keys_of(x.values, i);
   if (x.forget.tape) some.forget = chunks.keys_of(x.forget, i);
+  if (x.gates.tape) some.gates = chunks.queries_of(x.gates, i);
   some.form = chunks.form_of(x.form, i);
   some.mask = chunks.mask_of(i);
   some.entry = chunks.part(i).entry;

@@ -103,6 +103,7 @@ AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
                      .parts = parts_,
                      .mask = inputs.mask,
                      .selection = inputs.selection,
+                     .gates = inputs.gates,
                      .normalizer = normalizer_.get(),
                      .factors = inputs.factors,
                      .dropout = dropout_,

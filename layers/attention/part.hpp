@@ -40,7 +40,9 @@ struct AttentionInputs {
   Tensor lambda{};
   bool keys_rotated = false;               ///< true if the position has already rotated the keys
   const Tensor* factors = nullptr;         ///< [B or 1, H or 1, Tq, Tk]: multiplied with the weights; null: none
-  const KeySelection* selection = nullptr; ///< hides keys that it does not choose; null: none
+  const KeySelection* selection = nullptr; ///< makes the weights of keys that it chooses; null: none
+  /// [B, H, Tq, gates]: the numbers that the selection multiplies with weights. Empty: it has none.
+  Tensor gates{};
   /// The numbers of the first queries and keys that stand for no token: observers do not see them.
   std::int64_t unseen_queries = 0, unseen_keys = 0;
   std::int64_t rows = 0; ///< composed from operations: queries per block; 0: chosen automatically
@@ -139,8 +141,9 @@ struct PartLoops {
   double (*score)(const PartSequence& sequence, std::int64_t head, std::int64_t i, std::int64_t j) = nullptr;
   /// The factor of a head's second map, which is subtracted.
   double (*lambda)(const PartSequence& sequence, std::int64_t head, std::int64_t i) = nullptr;
-  /// Does query i see key j, which the mask shows? Heads count maps.
-  bool (*sees)(const PartSequence& sequence, std::int64_t head, std::int64_t i, std::int64_t j) = nullptr;
+  /// The weights of query i in a head, in place of the softmax over the scores [heads, i + 1]. Heads count maps.
+  std::vector<double> (*weights)(const PartSequence& sequence, std::int64_t head, std::int64_t i,
+                                 const std::vector<std::vector<double>>& scores) = nullptr;
   /// Changes the scores, or the weights, of all heads at one pair.
   void (*pair_scores)(const PartSequence& sequence, std::vector<double>& of_heads) = nullptr;
   void (*pair_weights)(const PartSequence& sequence, std::vector<double>& of_heads) = nullptr;

@@ -117,6 +117,8 @@ PARTS = (
          ("Blocks of keys, chosen by queries", '[attention]\nselection = "moba"', "Lu 2025, arXiv 2502.13189 (MoBA)",
           ["attention.selection", "attention.selection_block", "attention.selection_chosen"],
           "attention.selection-moba.svg"),
+         ("Mean keys, chosen blocks and a window", '[attention]\nselection = "nsa"', "Yuan 2025, arXiv 2502.11089 (NSA)",
+          ["attention.selection_window"], "attention.selection-nsa.svg"),
          ("Grouped heads", "[model]\nheads = 4\n\n[attention]\nkey_value_heads = 2", "Ainslie 2023, arXiv 2305.13245",
           ["attention.key_value_heads"], False),
      )),

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 using namespace heed;
 using namespace heed::HEED_REAL;
@@ -21,6 +22,14 @@ std::int64_t length_for(const LayerChoice& choice) { return has_part(choice, "se
 bool is_of_projections(const std::string& parameter) {
   const std::string top = parameter.substr(0, parameter.find('.'));
   return top == "qkv" || top == "query" || top == "key_value";
+}
+
+std::vector<double> softmax(const std::vector<double>& scores) {
+  std::vector<double> out;
+  for (const double s : scores) out.push_back(std::exp(s));
+  const double total = std::accumulate(out.begin(), out.end(), 0.0);
+  for (double& w : out) w /= total;
+  return out;
 }
 
 // Attention with parts over one sequence, as the engine has it, and in plain loops.
@@ -166,7 +175,7 @@ private:
     const PartSizes& s = sequence.sizes;
     const std::int64_t maps = s.query_heads / s.heads, keys = i + 1 + sequence.before();
     const std::int64_t key_maps = s.key_heads / s.value_heads, sharing = s.heads / s.value_heads;
-    std::vector<std::vector<double>> out(static_cast<std::size_t>(s.query_heads));
+    std::vector<std::vector<double>> out(static_cast<std::size_t>(s.query_heads)), of_heads(out.size());
     for (std::int64_t j = 0; j < keys; ++j) {
       std::vector<double> scores;
       for (std::int64_t h = 0; h < s.query_heads; ++h) {
@@ -185,19 +194,14 @@ private:
       each_part(sequence, [&](const PartLoops& loops, PartSequence& own) {
         if (loops.pair_scores) loops.pair_scores(own, scores);
       });
-      for (std::size_t h = 0; h < scores.size(); ++h) {
-        bool is_seen = true;
-        each_part(sequence, [&](const PartLoops& loops, PartSequence& own) {
-          if (loops.sees) is_seen = is_seen && loops.sees(own, static_cast<std::int64_t>(h), i, j);
-        });
-        out[h].push_back(is_seen ? std::exp(scores[h]) : 0);
-      }
+      for (std::size_t h = 0; h < scores.size(); ++h) of_heads[h].push_back(scores[h]);
     }
-    for (std::vector<double>& weights : out) {
-      double total = 0;
-      for (const double weight : weights) total += weight;
-      for (double& weight : weights) weight /= total;
-    }
+    for (std::size_t h = 0; h < out.size(); ++h) out[h] = softmax(of_heads[h]);
+    each_part(sequence, [&](const PartLoops& loops, PartSequence& own) {
+      if (!loops.weights) return;
+      for (std::size_t h = 0; h < out.size(); ++h)
+        out[h] = loops.weights(own, static_cast<std::int64_t>(h), i, of_heads);
+    });
     each_part(sequence, [&](const PartLoops& loops, PartSequence& own) {
       if (!loops.pair_weights) return;
       for (std::size_t j = 0; j < out.front().size(); ++j) {
@@ -289,7 +293,9 @@ TEST_CASE("parts together act in the order of their list", "[attention][contract
       {{"value_norm", "layer"}, {"value_residual", "sparse"}, {"persistent_keys", 2}, {"query_key_norm", "layer"}},
       {{"talking_heads", "both"}, {"persistent_keys", 1}, {"exclusive", true}},
       {{"selection", "moba"}, {"differential", "v1"}, {"talking_heads", "both"}, {"forget_gate", true}},
-      {{"selection", "moba"}, {"selection_block", 7}, {"differential", "v2"}, {"convolution", 3}}};
+      {{"selection", "moba"}, {"selection_block", 7}, {"differential", "v2"}, {"convolution", 3}},
+      {{"selection", "nsa"}, {"forget_gate", true}, {"talking_heads", "both"}},
+      {{"selection", "nsa"}, {"selection_window", 3}, {"differential", "v1"}, {"gate", "head"}}};
   for (const OptionValues& options : together)
     for (const std::int64_t key_value_heads : {0, 1}) {
       INFO(options.begin()->first << ", heads of keys " << key_value_heads);
@@ -307,6 +313,6 @@ TEST_CASE("a part says what it is: options, a summary, and loops", "[attention][
     CHECK_FALSE(info->about.summary.empty());
     CHECK_FALSE(info->about.cost.empty());
     const PartLoops& l = info->loops;
-    CHECK((l.vectors || l.score || l.lambda || l.sees || l.pair_scores || l.pair_weights || l.outputs));
+    CHECK((l.vectors || l.score || l.lambda || l.weights || l.pair_scores || l.pair_weights || l.outputs));
   }
 }

@@ -1,9 +1,9 @@
-#include "autograd/operation_count.hpp"
-#include "autograd/row_rule.hpp"
 #include "layers/attention/key_selection.hpp"
 #include "layers/attention/part.hpp"
+#include "layers/linear.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace heed::HEED_REAL {
@@ -12,232 +12,119 @@ namespace {
 
 struct Options {
   std::string selection = "none";
-  std::int64_t selection_block = 16;
+  std::int64_t selection_block = 0;
   std::int64_t selection_chosen = 4;
+  std::int64_t selection_window = 16;
 };
 
 const OptionTable<Options>& table() {
   static const auto t = option_table<Options>(
-      option("selection", &Options::selection,
-             "The keys that a query attends to: all (none); or those of its own block of keys and of the earlier "
-             "blocks whose mean key has the largest products with the query, chosen for each head (moba, arXiv "
-             "2502.13189). Only for causal self attention.")
-          .one_of({"none", "moba"}),
+      option(
+          "selection", &Options::selection,
+          "The keys that a query attends to: all (none); those of its own block of keys and of the earlier blocks "
+          "whose mean key has the largest products with the query, chosen for each head (moba, arXiv 2502.13189); or "
+          "the sum of three branches with gates: mean keys of blocks, chosen blocks, and a window (nsa, arXiv "
+          "2502.11089). Only for causal self attention.")
+          .one_of({"none", "moba", "nsa"}),
       option("selection_block", &Options::selection_block,
-             "Number of keys in a block. Blocks begin anew with each segment.")
-          .between(1, 1048576)
-          .unit("keys"),
+             "Number of keys in a block. With moba, blocks begin anew with each segment.")
+          .between(0, 1048576)
+          .unit("keys")
+          .default_means("0: 16 with moba, 8 with nsa"),
       option("selection_chosen", &Options::selection_chosen,
              "Number of blocks that a query attends to, with its own. Fewer earlier blocks are all chosen.")
           .between(1, 1048576)
-          .unit("blocks"));
+          .unit("blocks"),
+      option("selection_window", &Options::selection_window,
+             "Number of keys in the window of nsa, with the query's own.")
+          .between(1, 1048576)
+          .unit("keys"));
   return t;
 }
 
-/// A block: the keys begin ... end - 1.
-struct Block {
-  std::int64_t begin, end;
-};
-
-/// The blocks of `keys` keys, and the block of each key.
-struct Blocks {
-  std::vector<Block> all;
-  std::vector<std::int64_t> of_key;
-
-  /// `segments`: the number of the segment of each key; null: there are none.
-  Blocks(std::int64_t keys, std::int64_t most, const std::int32_t* segments) {
-    for (std::int64_t j = 0; j < keys; ++j) {
-      if (j == 0 || j - all.back().begin == most || (segments && segments[j] != segments[j - 1])) all.push_back({j, j});
-      all.back().end = j + 1;
-      of_key.push_back(std::ssize(all) - 1);
-    }
-  }
-};
-
-// The best `count` of some blocks: those with the largest scores, and of equal scores the earlier blocks. NaN counts as
-// the smallest score.
-void keep_best(std::vector<std::int64_t>& blocks, const std::vector<Real>& scores, std::int64_t count) {
-  if (std::ssize(blocks) <= count) return;
-  const auto score = [&](std::int64_t block) {
-    const Real s = scores[static_cast<std::size_t>(block)];
-    return std::isnan(s) ? -std::numeric_limits<Real>::infinity() : s;
-  };
-  std::ranges::partial_sort(blocks, blocks.begin() + count, [&](std::int64_t a, std::int64_t b) {
-    return score(a) > score(b) || (score(a) == score(b) && a < b);
-  });
-  blocks.resize(static_cast<std::size_t>(count));
+const SelectionKind& kind_of(const Options& options) {
+  return options.selection == "nsa" ? selection_nsa : selection_moba;
 }
 
-/// Mixture of block attention (MoBA, Lu et al. 2025, arXiv 2502.13189, section 2.2). Query i attends to the keys of its
-/// own block up to its own, and to those of the n - 1 blocks before it with the largest scores
-///   q_i . mean over j in block of k_j,
-/// with queries and keys as the score sees them: after norms and rotations. The normaliser acts on the scores of these
-/// keys. Each head chooses for itself. If the mask hides all keys of a block from the query, it is not chosen. Nothing
-/// is learned, and no gradient flows through the choice.
-class BlockChoice final : public KeySelection {
-public:
-  BlockChoice(std::int64_t block, std::int64_t count) : block_(block), count_(count) {}
-
-  bool hides(std::int64_t keys, const Mask& mask) const override {
-    return mask.key_segments.numbers || keys > block_ * count_;
-  }
-
-  Mask chosen(const Tensor& q, const Tensor& k, const Mask& mask) const override {
-    const std::int64_t batch = q.shape[0], heads = q.shape[1], queries = q.shape[2], keys = k.shape[2];
-    Mask out = mask;
-    auto* const allowed = q.tape->keep<std::uint8_t>(batch * heads * queries * keys);
-    out.allowed = allowed;
-    out.allowed_shared = false;
-    out.allowed_heads = heads;
-    out.allowed_row = out.allowed_matrix = 0;
-    count_operations(static_cast<double>(batch * heads) * operations(queries, keys, q.shape[3], mask.offset));
-    if (counting_only()) return out;
-    std::fill_n(allowed, batch * heads * queries * keys, std::uint8_t{0});
-    for (std::int64_t b = 0; b < batch; ++b) {
-      const Blocks blocks(keys, block_, mask.key_segments.numbers ? mask.key_segments.of(b) : nullptr);
-      for (std::int64_t h = 0; h < heads; ++h)
-        choose(Head{q, k, b, h}, blocks, mask, allowed + (b * heads + h) * queries * keys);
-    }
-    return out;
-  }
-
-private:
-  /// The queries and keys of a head.
-  struct Head {
-    const Tensor &q, &k;
-    std::int64_t b, h;
-
-    static void read(const Tensor& x, std::int64_t b, std::int64_t h, std::int64_t t, std::vector<Real>& to) {
-      const Real* from = x.data + b * x.stride[0] + h * x.stride[1] + t * x.stride[2];
-      for (std::size_t d = 0; d < to.size(); ++d) to[d] = from[static_cast<std::int64_t>(d) * x.stride[3]];
-    }
-    void query(std::int64_t i, std::vector<Real>& to) const { read(q, b, h, i, to); }
-    void key(std::int64_t j, std::vector<Real>& to) const { read(k, b, h, j, to); }
-  };
-
-  // The sums of the keys, and the products with the means that are compared.
-  double operations(std::int64_t queries, std::int64_t keys, std::int64_t width, std::int64_t offset) const {
-    double products = 0;
-    for (std::int64_t i = 0; i < queries; ++i)
-      if (const std::int64_t earlier = (i + offset) / block_; earlier >= count_)
-        products += static_cast<double>(earlier);
-    return static_cast<double>(width) * (static_cast<double>(keys) + 2 * products);
-  }
-
-  static std::vector<Real> means(const Head& head, const Blocks& blocks) {
-    const std::int64_t width = head.k.shape[3];
-    std::vector<Real> out, key(static_cast<std::size_t>(width));
-    std::vector<double> total(key.size());
-    for (const Block& block : blocks.all) {
-      std::ranges::fill(total, 0);
-      for (std::int64_t j = block.begin; j < block.end; ++j) {
-        head.key(j, key);
-        for (std::size_t d = 0; d < key.size(); ++d) total[d] += static_cast<double>(key[d]);
-      }
-      for (const double sum : total)
-        out.push_back(static_cast<Real>(sum / static_cast<double>(block.end - block.begin)));
-    }
-    return out;
-  }
-
-  // Sets what a head's queries may attend to, [Tq, Tk].
-  void choose(const Head& head, const Blocks& blocks, const Mask& mask, std::uint8_t* allowed) const {
-    const std::int64_t queries = head.q.shape[2], keys = head.k.shape[2], width = head.q.shape[3];
-    const std::vector<Real> of_blocks = means(head, blocks);
-    std::vector<Real> query(static_cast<std::size_t>(width)), scores(blocks.all.size());
-    std::vector<std::int64_t> best;
-    for (std::int64_t i = 0; i < queries; ++i, allowed += keys) {
-      const Mask::Range range = mask.range(head.b, i, keys);
-      const std::uint8_t* const shown = mask.row(head.b, head.h, i, queries, keys);
-      const auto sees = [&](std::int64_t j) { return range.has(j) && (!shown || shown[j]); };
-      const std::int64_t own = blocks.of_key[static_cast<std::size_t>(std::min(i + mask.offset, keys - 1))];
-      best.clear();
-      for (std::int64_t block = 0; block < own; ++block) {
-        std::int64_t j = blocks.all[static_cast<std::size_t>(block)].begin;
-        const std::int64_t end = blocks.all[static_cast<std::size_t>(block)].end;
-        while (j < end && !sees(j)) ++j;
-        if (j < end) best.push_back(block);
-      }
-      if (std::ssize(best) >= count_) {
-        head.query(i, query);
-        for (const std::int64_t block : best)
-          scores[static_cast<std::size_t>(block)] = row_dot(query.data(), of_blocks.data() + block * width, width);
-        keep_best(best, scores, count_ - 1);
-      }
-      best.push_back(own);
-      for (const std::int64_t block : best)
-        for (std::int64_t j = blocks.all[static_cast<std::size_t>(block)].begin;
-             j < blocks.all[static_cast<std::size_t>(block)].end; ++j)
-          allowed[j] = sees(j) ? 1 : 0;
-    }
-  }
-
-  std::int64_t block_, count_;
-};
+SelectionSizes sizes_of(const Options& options, const PartSizes& sizes) {
+  const std::int64_t usual = options.selection == "nsa" ? 8 : 16;
+  return {.block = options.selection_block > 0 ? options.selection_block : usual,
+          .chosen = options.selection_chosen,
+          .window = options.selection_window,
+          .groups = sizes.value_heads};
+}
 
 class Selection final : public AttentionPart {
 public:
-  explicit Selection(const Options& options) : choice_(options.selection_block, options.selection_chosen) {}
-  void inputs(Pass&, const Tensor&, AttentionInputs& to) const override { to.selection = &choice_; }
+  Selection(const Scope& scope, const PartSizes& sizes, const Options& options)
+      : heads_(sizes.query_heads), selection_(kind_of(options).make(sizes_of(options, sizes))) {
+    if (const std::int64_t gates = kind_of(options).gates; gates > 0)
+      gates_.emplace(scope / "selection_gate", sizes.width, gates * sizes.query_heads, sizes.bias);
+  }
+
+  void inputs(Pass& pass, const Tensor& x, AttentionInputs& to) const override {
+    to.selection = selection_.get();
+    if (gates_) to.gates = split_heads(sigmoid((*gates_)(pass, x)), heads_);
+  }
 
 private:
-  BlockChoice choice_;
+  std::int64_t heads_;
+  std::unique_ptr<KeySelection> selection_;
+  std::optional<Linear> gates_;
 };
 
-// Are the keys of `block` chosen by query i? All keys of all heads are in the sequence.
-bool is_chosen(const PartSequence& sequence, const Options& options, std::int64_t head, std::int64_t i,
-               std::int64_t block) {
-  const PartSizes& s = sequence.sizes;
-  const std::int64_t maps = s.query_heads / s.heads, key_maps = s.key_heads / s.value_heads,
-                     of_key = head / maps / (s.heads / s.value_heads) * key_maps + head % maps % key_maps;
-  const auto score = [&](std::int64_t of) {
-    double sum = 0;
-    for (std::int64_t j = of * options.selection_block; j < (of + 1) * options.selection_block; ++j)
-      for (std::int64_t d = 0; d < s.query_width; ++d)
-        sum += static_cast<double>(
-                   sequence.q[static_cast<std::size_t>(i)][static_cast<std::size_t>(head * s.query_width + d)]) *
-               static_cast<double>(
-                   sequence.k[static_cast<std::size_t>(j)][static_cast<std::size_t>(of_key * s.query_width + d)]);
-    return sum / static_cast<double>(options.selection_block);
-  };
-  const double own = score(block);
-  std::int64_t better = 0;
-  for (std::int64_t other = 0; other < i / options.selection_block; ++other)
-    better += other != block && (score(other) > own || (score(other) == own && other < block)) ? 1 : 0;
-  return better < options.selection_chosen - 1;
-}
-
-bool sees(const PartSequence& sequence, std::int64_t head, std::int64_t i, std::int64_t j) {
+std::vector<double> weights(const PartSequence& sequence, std::int64_t head, std::int64_t i,
+                            const std::vector<std::vector<double>>& scores) {
   const Options options = table().read(sequence.choice->part_options);
-  const std::int64_t block = j / options.selection_block;
-  return block == i / options.selection_block || is_chosen(sequence, options, head, i, block);
+  const SelectionKind& kind = kind_of(options);
+  std::vector<double> gates;
+  if (kind.gates > 0) {
+    const std::vector<Real> all = affine_row(sequence.x[static_cast<std::size_t>(i)].data(), sequence.sizes.width,
+                                             kind.gates * sequence.sizes.query_heads, sequence.parameters[0],
+                                             sequence.sizes.bias ? sequence.parameters[1] : nullptr);
+    for (std::int64_t n = 0; n < kind.gates; ++n)
+      gates.push_back(1 / (1 + std::exp(-static_cast<double>(all[static_cast<std::size_t>(head * kind.gates + n)]))));
+  }
+  return kind.loops(sequence, sizes_of(options, sequence.sizes), head, i, scores, gates);
 }
 
-// Some queries and keys in two dimensions, and what is chosen in blocks of 4.
-std::vector<Sketch> picture() {
+// The weights of queries and keys on a circle, with blocks of 4 keys.
+std::vector<Sketch> picture(const std::string& word) {
   constexpr std::int64_t tokens = 24, block = 4;
-  LayerChoice choice;
-  choice.part_options = {
-      {"selection", std::string("moba")}, {"selection_block", block}, {"selection_chosen", std::int64_t{3}}};
-  PartSequence sequence{.sizes = {.query_width = 2, .value_width = 2},
-                        .choice = &choice,
-                        .parameters = {},
-                        .x = {},
-                        .q = {},
-                        .k = {},
-                        .v = {},
-                        .first_values = {}};
-  for (std::int64_t t = 0; t < tokens; ++t) {
-    const auto at = static_cast<double>(t);
-    sequence.q.push_back({static_cast<Real>(std::cos(0.45 * at)), static_cast<Real>(std::sin(0.45 * at))});
-    sequence.k.push_back({static_cast<Real>(std::cos(0.3 * at)), static_cast<Real>(std::sin(0.3 * at))});
-  }
-  Sketch out{.title = "keys that queries attend to", .x = "key", .y = "query"};
+  const bool has_window = word == "nsa";
+  const PartSequence sequence = [] {
+    PartSequence out{.sizes = {.query_width = 2, .value_width = 2},
+                     .choice = nullptr,
+                     .parameters = {},
+                     .x = {},
+                     .q = {},
+                     .k = {},
+                     .v = {},
+                     .first_values = {}};
+    for (std::int64_t t = 0; t < tokens; ++t) {
+      const auto at = static_cast<double>(t);
+      out.q.push_back({static_cast<Real>(std::cos(0.45 * at)), static_cast<Real>(std::sin(0.45 * at))});
+      out.k.push_back({static_cast<Real>(std::cos(0.3 * at)), static_cast<Real>(std::sin(0.3 * at))});
+    }
+    return out;
+  }();
+  const SelectionSizes sizes{.block = block, .chosen = 3, .window = 3};
+  Sketch out{.title = has_window ? "weights, if all gates are 1/3" : "weights", .x = "key", .y = "query"};
   out.heatmap = {.rows = tokens, .columns = tokens, .values = {}, .grid = block};
   out.x_range = out.y_range = {0, tokens - 1};
-  for (std::int64_t i = 0; i < tokens; ++i)
-    for (std::int64_t j = 0; j < tokens; ++j)
-      out.heatmap.values.push_back(j <= i && sees(sequence, 0, i, j) ? 1 : -std::numeric_limits<double>::infinity());
+  for (std::int64_t i = 0; i < tokens; ++i) {
+    std::vector<std::vector<double>> scores(1);
+    for (std::int64_t j = 0; j <= i; ++j) {
+      const auto query = static_cast<std::size_t>(i), key = static_cast<std::size_t>(j);
+      scores[0].push_back(static_cast<double>(sequence.q[query][0] * sequence.k[key][0] +
+                                              sequence.q[query][1] * sequence.k[key][1]));
+    }
+    std::vector<double> w = (has_window ? selection_nsa : selection_moba)
+                                .loops(sequence, sizes, 0, i, scores, std::vector<double>(3, 1.0 / 3));
+    w.resize(tokens);
+    for (const double each : w)
+      out.heatmap.values.push_back(each > 0 ? each : -std::numeric_limits<double>::infinity());
+  }
   return {std::move(out)};
 }
 
@@ -246,32 +133,44 @@ std::vector<Sketch> picture() {
 extern const AttentionPartInfo attention_part_selection{
     .about =
         {.name = "selection",
-         .summary = "a query attends to the keys of its own block and of the earlier blocks whose mean key has the "
-                    "largest products with it, for each head",
-         .paper = "Lu et al. 2025, arXiv 2502.13189 (MoBA)",
-         .cost = "no parameters; all scores are computed, and those of keys that are not chosen are hidden: as many "
-                 "operations as without a selection, and 2 d for each query and earlier block; nothing streams, unless "
-                 "all blocks are chosen",
+         .summary =
+             "a query attends to the keys of its own block and of the earlier blocks that fit it best (moba); or "
+             "to mean keys of blocks, chosen blocks, and a window, with a gate for each (nsa)",
+         .paper = "Lu et al. 2025, arXiv 2502.13189 (MoBA); Yuan et al. 2025, arXiv 2502.11089 (NSA)",
+         .cost = "moba: no parameters; nsa: 3 (d + 1) for each head; all scores are computed, and those of keys that "
+                 "are not chosen are hidden: as many operations as without a selection, and with moba 2 d for each "
+                 "query and earlier block; nothing streams, unless moba chooses all blocks",
          .options = table().options(),
          .conditions = {{"attention.selection_block", "attention.selection", {"none"}, true},
-                        {"attention.selection_chosen", "attention.selection", {"none"}, true}},
-         .excludes = {{{{"", "attention.causal", {"false"}, false, {{"", "attention.prefix", {"0", "1"}, true}}}},
-                       "a selection chooses among the blocks before a query: it needs attention.causal = true, and a "
-                       "prefix of at most 1 (in an encoder-decoder, choose it by [[block.override]] with stack = "
-                       "\"decoder\")"},
-                      {{{"",
-                         "attention.window",
-                         {OptionCondition::anything},
-                         false,
-                         {{"", "attention.dilation", {"1"}, true}}}},
-                       "a window or a dilation hides keys of the blocks that a selection chooses: set attention.window "
-                       "= 0 and attention.dilation = 1"}}},
+                        {"attention.selection_chosen", "attention.selection", {"none"}, true},
+                        {"attention.selection_window", "attention.selection", {"nsa"}}},
+         .excludes =
+             {{{{"", "attention.causal", {"false"}, false, {{"", "attention.prefix", {"0", "1"}, true}}}},
+               "a selection chooses among the blocks before a query: it needs attention.causal = true, and a prefix of "
+               "at most 1 (in an encoder-decoder, choose it by [[block.override]] with stack = \"decoder\")"},
+              {{{"",
+                 "attention.window",
+                 {OptionCondition::anything},
+                 false,
+                 {{"", "attention.dilation", {"1"}, true}}}},
+               "a window or a dilation hides keys of the blocks that a selection chooses: set attention.window = 0 and "
+               "attention.dilation = 1"},
+              {{{"", "attention.selection", {"nsa"}}, {"", "model.segment_end", {OptionCondition::anything}}},
+               "the blocks of the selection 'nsa' do not begin anew with each segment: choose 'moba', or leave out "
+               "model.segment_end"},
+              {{{"", "attention.selection", {"nsa"}}, {"", "attention.normalizer", {"gumbel"}}},
+               "the noise of the normaliser 'gumbel' is that of keys, and the selection 'nsa' also has scores of "
+               "blocks: choose another normaliser, or attention.selection = \"moba\""}}},
     .place = AttentionPartInfo::Place::self_attention,
-    .make = [](const Scope&, const PartSizes&, const LayerChoice& choice) -> std::unique_ptr<AttentionPart> {
-      return std::make_unique<Selection>(table().read(choice.part_options));
+    .make = [](const Scope& scope, const PartSizes& sizes,
+               const LayerChoice& choice) -> std::unique_ptr<AttentionPart> {
+      return std::make_unique<Selection>(scope, sizes, table().read(choice.part_options));
     },
-    .loops = {.sees = sees},
+    .loops = {.weights = weights},
     .needs_positions = "a selection counts blocks from the first position",
-    .pictures = {{"moba", "which keys queries attend to, in blocks of 4 keys, of which 3 are chosen", picture}}};
+    .pictures = {
+        {"moba", "the weights of some queries and keys, in blocks of 4 keys, of which 3 are chosen",
+         [] { return picture("moba"); }},
+        {"nsa", "the same, with the mean keys of blocks and a window of 3 keys", [] { return picture("nsa"); }}}};
 
 } // namespace heed::HEED_REAL

@@ -39,10 +39,9 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"task.scan.split", {"train.evaluate_batches=4"}},
     {"data.bucket", {"train.evaluate_batches=4"}},
     {"attention.convolution_on", {"attention.convolution=2"}},
-    {"attention.selection",
-     {"attention.selection=moba", "attention.selection_block=1", "attention.selection_chosen=1"}},
-    {"attention.selection_block", {"attention.selection_chosen=1"}},
-    {"attention.selection_chosen", {"attention.selection_block=1"}},
+    {"attention.selection_block", {"attention.selection=moba", "attention.selection_chosen=1"}},
+    {"attention.selection_chosen", {"attention.selection=moba", "attention.selection_block=1"}},
+    {"attention.selection_window", {"attention.selection=nsa"}},
     {"mixer.convolution_bias", {"mixer.convolution=2"}},
     {"mixer.keys", {"mixer.decay=log_sigmoid"}}, // which decays by channel
     {"recurrent.reach",
@@ -84,8 +83,10 @@ const std::map<std::string, std::vector<Value>> values_to_try = {
     {"attention.mask_mod", {std::string("abs(i - j) < 2")}},
     {"attention.cross_mask_mod", {std::string("j <= i")}},
     {"model.segment_end", {std::string("1"), std::string("2 3"), std::string("a")}},
+    {"attention.selection", {std::string("nsa")}},                     // moba chooses all blocks of the usual size
     {"attention.selection_block", {std::int64_t{1}, std::int64_t{2}}}, // sequences are short
     {"attention.selection_chosen", {std::int64_t{1}, std::int64_t{2}}},
+    {"attention.selection_window", {std::int64_t{1}, std::int64_t{2}}},
     {"attention.prefix", {std::int64_t{3}}},      // every query sees the first position anyway
     {"task.dyck.min_length", {std::int64_t{20}}}, // an even number
     {"task.induction.min_length", {std::int64_t{12}}},
@@ -443,8 +444,7 @@ namespace {
 const std::map<std::string, std::string> no_effect_here = {
     {"train.evaluate_beam", "of what so small a model puts out, a wider search finds the same"},
     {"train.evaluate_length_penalty", "likewise, whatever it thinks of lengths"},
-    {"position.t5.furthest", "sequences are so short that each distance has a bucket of its own"},
-    {"attention.selection", "sequences are so short that all blocks of the usual size are chosen"}};
+    {"position.t5.furthest", "sequences are so short that each distance has a bucket of its own"}};
 
 /// The options that have an effect beside a variant, in any run in which they are active.
 struct Beside {
@@ -533,7 +533,6 @@ TEST_CASE("every option of a block changes the run when one block has another va
     const auto in_override = [](const std::string& k) { return k.starts_with("block.") ? k.substr(6) : k; };
     if (!belongs_to_blocks(key) || has_one_word(*find_option(key)) || find_option(key)->of_tables) continue;
     if (key.starts_with("position.sinusoidal.")) continue; // a scheme of the whole model
-    if (key == "attention.selection") continue;            // it needs options that it disables
     std::string needed;                                    // the choice of the variant that the option belongs to
     std::vector<std::string> of_run;                       // settings that the whole run must have
     if (key.starts_with("position.")) of_run.push_back("position.kind=none");
