@@ -169,7 +169,9 @@ const std::vector<Exclusion>& exclusions() {
     add_of(out, "mixer.kind", mixers());
     for (const AttentionPartInfo* part : attention_parts())
       for (Exclusion exclusion : part->about.excludes) {
-        exclusion.where.insert(exclusion.where.begin(), has_part_named(*part));
+        const OptionCondition has_part = has_part_named(*part);
+        if (std::ranges::count(exclusion.where, has_part.on, &OptionCondition::on) == 0) // not of one of its words
+          exclusion.where.insert(exclusion.where.begin(), has_part);
         out.push_back(std::move(exclusion));
       }
     add_general(out);

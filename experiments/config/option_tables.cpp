@@ -129,13 +129,14 @@ const OptionTable<ModelOptions>& model_option_table() {
              "(classifiers and recurrent models have one, decoder and encoder_decoder have none).")
           .one_of({"usual", "yes", "no"}),
       option("segment_end", &O::segment_end,
-             "Text whose tokens end a segment, for formulas with segment_i and segment_j, and for recurrences and "
-             "attention.convolution, which begin anew with each segment: a word or another token of the vocabulary, or "
-             "several tokens, such as an empty line (\"\\n\\n\") between documents.")
+             "Text whose tokens end a segment, for formulas with segment_i and segment_j, and for recurrences, "
+             "attention.convolution and attention.selection, which begin anew with each segment: a word or another "
+             "token of the vocabulary, or several tokens, such as an empty line (\"\\n\\n\") between documents.")
           .default_means("none: there are no segments")
           .only_if("attention.mask_mod", {any_value}).or_if("attention.score_mod", {any_value})
           .or_if("attention.cross_score_mod", {any_value}).or_if("attention.cross_mask_mod", {any_value})
-          .or_if("attention.convolution", {any_value}).or_unless("mixer.kind", {"attention"}).of_blocks(),
+          .or_if("attention.convolution", {any_value}).or_unless("attention.selection", {"none"})
+          .or_unless("mixer.kind", {"attention"}).of_blocks(),
       option("shared_layers", &O::shared_layers,
              "All blocks of a stack have the same parameters: one block is applied as many times as there are layers "
              "(Dehghani 2019, arXiv 1807.03819; Lan 2020, arXiv 1909.11942).")

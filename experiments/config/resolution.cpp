@@ -180,11 +180,6 @@ bool is_recurrence(const View& block) {
   return !unmet_dependency("mixer.kind", values_of(block)) && text(block, "mixer.kind") != "attention";
 }
 
-bool acts_by_segments(const View& block) {
-  const std::string_view key = "attention.convolution";
-  return is_recurrence(block) || (!unmet_dependency(key, values_of(block)) && is_given(block.at(key).value));
-}
-
 Resolution::Resolution(const Settings& settings) : settings_(settings) {
   run = view(settings.values_);
   stacks = stacks_of_model(run);

@@ -54,7 +54,7 @@ FormulaTexts formula_texts(const View& view);
 
 /// Is the block's mixer a recurrence?
 bool is_recurrence(const View& block);
-/// Does the block begin anew with each segment, as recurrences and convolutions do?
+/// Does the block begin anew with each segment, as recurrences, convolutions and selections of keys do?
 bool acts_by_segments(const View& block);
 
 struct Resolution {

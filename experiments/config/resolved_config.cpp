@@ -110,6 +110,13 @@ FormulaTexts formula_texts(const View& view) {
           text("attention.cross_mask_mod")};
 }
 
+bool acts_by_segments(const View& block) {
+  const auto differs = [&](const std::string& key) {
+    return !unmet_dependency(key, values_of(block)) && block.at(key).value != find_option(key)->default_value;
+  };
+  return is_recurrence(block) || differs("attention.convolution") || differs("attention.selection");
+}
+
 bool Resolution::uses_segments() const {
   return std::ranges::any_of(deciding_views(), [](const View* view) {
     return acts_by_segments(*view) || formulas_use_segments(view->parameters, formula_texts(*view));

@@ -15,7 +15,7 @@ bool reads_segments(const Config& config) {
   return config.any_block([&](const LayerChoice& block) {
     const bool ends = !config.model.segment_end.empty();
     if (!has_attention(block)) return ends;
-    if (ends && has_part(block, "convolution")) return true;
+    if (ends && (has_part(block, "convolution") || has_part(block, "selection"))) return true;
     const AttentionOptions& o = block.attention;
     const std::vector<FormulaParameter> parameters = formula_parameters(o.parameters);
     return use_of(o.score_mod, FormulaKind::score, parameters).segments ||

@@ -5,6 +5,7 @@
 #include "autograd/relative.hpp"
 #include "layers/mixer.hpp"
 #include "layers/attention/formula/attention_formula.hpp"
+#include "layers/attention/key_selection.hpp"
 #include "layers/attention/normalizer.hpp"
 #include "layers/attention/score.hpp"
 #include "layers/position/relative.hpp"
@@ -31,6 +32,8 @@ struct AttentionProblem {
   const AttentionFormula* formula = nullptr;               ///< f, and the pairs that it masks; null: none
   std::span<const std::unique_ptr<AttentionPart>> parts{}; ///< those of every attention, which act on pairs
   Mask mask{};
+  const KeySelection* selection = nullptr; ///< makes the weights of pairs that it chooses; null: none
+  Tensor gates{};                          ///< as AttentionInputs::gates; empty: none
   const Normalizer* normalizer = nullptr;
   const PackedMemory* memory = nullptr; ///< these keys and values, packed for many calls; null: not packed
   const Tensor* factors = nullptr;      ///< [B or 1, H or 1, Tq, Tk]: multiplied with the weights; null: none
@@ -43,6 +46,8 @@ struct AttentionProblem {
   /// If this is a part of a larger problem: its batch entry and the lengths of the whole; 0: this is the whole.
   std::int64_t entry = 0, all_queries = 0, all_keys = 0;
 
+  /// Does a selection make the weights?
+  bool selects() const { return selection && selection->acts(keys.shape[2], mask); }
   /// The bias that the position and the forget gates add to the scores; null: none.
   AttentionBias* bias(Pass& pass) const {
     AttentionBias* const of_position = position ? position->bias(pass, unrotated_queries, keys.shape[2], mask)

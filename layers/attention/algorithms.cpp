@@ -14,7 +14,8 @@ namespace {
 
 bool streams(const AttentionProblem& x) {
   return x.form.index() != 0 && (x.normalizer->is_softmax() || x.normalizer->has_rules()) && !x.factors &&
-         x.parts.empty() && !x.differentiable_weights && x.rows == 0 && !(x.position && x.position->has_values());
+         x.parts.empty() && !x.selects() && !x.differentiable_weights && x.rows == 0 &&
+         !(x.position && x.position->has_values());
 }
 
 StreamingOptions streaming_options(Pass& pass, const AttentionProblem& x) {
@@ -92,12 +93,14 @@ MaskedScores scores_of(Pass& pass, const AttentionProblem& x) {
   const Mask mask = with_formula(pass.tape(), x.mask, formula, sizes);
   Tensor scores = add_bias(pairs, x.bias(pass));
   for (const auto& part : x.parts) scores = part->pair_scores(pass, scores);
-  return {apply_formula(scores, formula), mask};
+  const Mask seen = x.selects() ? x.selection->chosen(x.queries, x.keys, mask) : mask;
+  return {apply_formula(scores, formula), seen};
 }
 
 Tensor whole(Pass& pass, const AttentionProblem& x) {
   const auto [scores, mask] = scores_of(pass, x);
-  Tensor weights = (*x.normalizer)(pass, scores, mask);
+  Tensor weights = x.selects() ? x.selection->weights(pass, *x.normalizer, scores, mask, x.gates)
+                               : (*x.normalizer)(pass, scores, mask);
   for (const auto& part : x.parts) weights = part->pair_weights(pass, weights);
   if (x.factors) weights = mul(weights, *x.factors);
   if (x.weights) *x.weights = weights;
@@ -117,6 +120,7 @@ AttentionProblem chunk_of(const AttentionProblem& x, const QueryChunks& chunks, 
   some.keys = chunks.keys_of(x.keys, i);
   some.values = chunks.keys_of(x.values, i);
   if (x.forget.tape) some.forget = chunks.keys_of(x.forget, i);
+  if (x.gates.tape) some.gates = chunks.queries_of(x.gates, i);
   some.form = chunks.form_of(x.form, i);
   some.mask = chunks.mask_of(i);
   some.entry = chunks.part(i).entry;

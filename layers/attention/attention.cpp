@@ -102,6 +102,8 @@ AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
                      .formula = formula_.get(),
                      .parts = parts_,
                      .mask = inputs.mask,
+                     .selection = inputs.selection,
+                     .gates = inputs.gates,
                      .normalizer = normalizer_.get(),
                      .factors = inputs.factors,
                      .dropout = dropout_,

@@ -38,8 +38,11 @@ struct AttentionInputs {
   /// [B or 1, H / 2 or 1, Tq or 1, 1]: each two adjacent heads are the maps of one head, whose result is that of the
   /// first minus lambda times that of the second (differential attention). Empty: each head has one map.
   Tensor lambda{};
-  bool keys_rotated = false;       ///< true if the position has already rotated the keys
-  const Tensor* factors = nullptr; ///< [B or 1, H or 1, Tq, Tk]: multiplied with the weights; null: none
+  bool keys_rotated = false;               ///< true if the position has already rotated the keys
+  const Tensor* factors = nullptr;         ///< [B or 1, H or 1, Tq, Tk]: multiplied with the weights; null: none
+  const KeySelection* selection = nullptr; ///< makes the weights of keys that it chooses; null: none
+  /// [B, H, Tq, gates]: the numbers that the selection multiplies with weights. Empty: it has none.
+  Tensor gates{};
   /// The numbers of the first queries and keys that stand for no token: observers do not see them.
   std::int64_t unseen_queries = 0, unseen_keys = 0;
   std::int64_t rows = 0; ///< composed from operations: queries per block; 0: chosen automatically
@@ -80,7 +83,7 @@ struct PartTokens {
 /// | `tokens` | what the projection made of the tokens in self attention, with that of earlier tokens |
 /// | `queries`, `keys`, `values` | what the projection made |
 /// | `learned_keys` | the keys and values that all queries see, in addition to those of the sequence |
-/// | `inputs` | what the scores get from the queries' tokens: forget gates, lambda |
+/// | `inputs` | what the scores get from the queries' tokens: forget gates, lambda; a selection of keys |
 /// | `pair_scores`, `pair_weights` | the scores before formula and mask; the normaliser's weights |
 /// | `head_outputs`, `joined_outputs` | the heads' outputs; the same side by side, before the output projection |
 ///
@@ -138,6 +141,9 @@ struct PartLoops {
   double (*score)(const PartSequence& sequence, std::int64_t head, std::int64_t i, std::int64_t j) = nullptr;
   /// The factor of a head's second map, which is subtracted.
   double (*lambda)(const PartSequence& sequence, std::int64_t head, std::int64_t i) = nullptr;
+  /// The weights of query i in a head, in place of the softmax over the scores [heads, i + 1]. Heads count maps.
+  std::vector<double> (*weights)(const PartSequence& sequence, std::int64_t head, std::int64_t i,
+                                 const std::vector<std::vector<double>>& scores) = nullptr;
   /// Changes the scores, or the weights, of all heads at one pair.
   void (*pair_scores)(const PartSequence& sequence, std::vector<double>& of_heads) = nullptr;
   void (*pair_weights)(const PartSequence& sequence, std::vector<double>& of_heads) = nullptr;

@@ -228,6 +228,30 @@ TEST_CASE("multi-head attention has the right gradient with a convolution, in se
         }
 }
 
+TEST_CASE("multi-head attention has the right gradient with a selection of blocks of keys, given the choice",
+          "[gradient][attention]") {
+  for (const std::string selection : {"moba", "nsa"})
+    for (const std::string score : {"scaled_dot", "additive", "l1"})
+      for (const std::string normalizer : {"softmax", "sparsemax", "stick_breaking", "softmax_sink"})
+        for (const std::int64_t key_heads : {1, 2}) {
+          INFO(selection << ", " << score << ", " << normalizer << ", " << key_heads << " heads of keys");
+          LayerChoice choice;
+          choice.attention.score = score;
+          choice.attention.normalizer = normalizer;
+          choice.attention.key_value_heads = key_heads;
+          choice.part_options = {{"selection", selection},
+                                 {"selection_block", std::int64_t{2}},
+                                 {"selection_chosen", std::int64_t{2}},
+                                 {"selection_window", std::int64_t{3}}};
+          Weights weights;
+          const MultiHeadAttention attention(weights.scope(), choice, {.width = 4, .heads = 2}, Init::normal(1));
+          weights.fill(4);
+          check_module(weights, {Operand({2, 7, 4}, 5, {-1, 1, 0})}, [&](Pass& pass, const std::vector<Tensor>& x) {
+            return attention(pass, x[0], {.causal = true});
+          });
+        }
+}
+
 TEST_CASE("forget gates have the right gradient beside a position, in blocks, and after earlier keys",
           "[gradient][attention]") {
   for (const std::string position : {"none", "alibi", "kerple"})

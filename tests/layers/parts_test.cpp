@@ -7,25 +7,38 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
+#include <numeric>
 
 using namespace heed;
 using namespace heed::HEED_REAL;
 
 namespace {
 
-constexpr std::int64_t part_length = 5, part_width = 8, part_heads = 2;
+constexpr std::int64_t part_width = 8, part_heads = 2;
+
+// A selection of blocks hides nothing from the first queries.
+std::int64_t length_for(const LayerChoice& choice) { return has_part(choice, "selection") ? 120 : 5; }
 
 bool is_of_projections(const std::string& parameter) {
   const std::string top = parameter.substr(0, parameter.find('.'));
   return top == "qkv" || top == "query" || top == "key_value";
 }
 
+std::vector<double> softmax(const std::vector<double>& scores) {
+  std::vector<double> out;
+  for (const double s : scores) out.push_back(std::exp(s));
+  const double total = std::accumulate(out.begin(), out.end(), 0.0);
+  for (double& w : out) w /= total;
+  return out;
+}
+
 // Attention with parts over one sequence, as the engine has it, and in plain loops.
 class PartCase {
 public:
-  PartCase(LayerChoice choice, std::int64_t key_value_heads) : choice_(std::move(choice)) {
+  PartCase(LayerChoice choice, std::int64_t key_value_heads, std::int64_t length)
+      : choice_(std::move(choice)), length_(length) {
     choice_.attention.key_value_heads = key_value_heads;
-    sizes_ = {.width = part_width, .heads = part_heads, .longest = part_length, .layer = 2, .layers = 3};
+    sizes_ = {.width = part_width, .heads = part_heads, .longest = length, .layer = 2, .layers = 3};
     attention_.emplace(weights_.scope(), choice_, sizes_, Init::normal(1));
     weights_.fill(3);
     // Equal parameters have equal values, whichever parts stand beside them.
@@ -58,7 +71,7 @@ public:
         if ((changed.k.size() > keys) == adds_keys) own = std::move(changed);
       });
     std::vector<double> out;
-    for (std::int64_t i = 0; i < part_length; ++i) {
+    for (std::int64_t i = 0; i < length_; ++i) {
       std::vector<double> y = heads_of(sequence, i);
       each_part(sequence, [&](const PartLoops& loops, PartSequence& own) {
         if (loops.outputs) loops.outputs(own, i, y);
@@ -135,7 +148,7 @@ private:
     std::vector<const Real*> of_projection;
     for (const Parameters::Entry& entry : weights_.parameters.entries())
       if (is_of_projections(entry.name)) of_projection.push_back(parameter(entry.name));
-    for (std::int64_t t = 0; t < part_length; ++t) {
+    for (std::int64_t t = 0; t < length_; ++t) {
       const auto at = x_.values.begin() + t * part_width, first = first_.values.begin() + t * part_width;
       sequence.x.emplace_back(at, at + part_width);
       sequence.first_values.emplace_back(first, first + sequence.sizes.value_heads * sequence.sizes.value_width);
@@ -162,7 +175,7 @@ private:
     const PartSizes& s = sequence.sizes;
     const std::int64_t maps = s.query_heads / s.heads, keys = i + 1 + sequence.before();
     const std::int64_t key_maps = s.key_heads / s.value_heads, sharing = s.heads / s.value_heads;
-    std::vector<std::vector<double>> out(static_cast<std::size_t>(s.query_heads));
+    std::vector<std::vector<double>> out(static_cast<std::size_t>(s.query_heads)), of_heads(out.size());
     for (std::int64_t j = 0; j < keys; ++j) {
       std::vector<double> scores;
       for (std::int64_t h = 0; h < s.query_heads; ++h) {
@@ -181,13 +194,14 @@ private:
       each_part(sequence, [&](const PartLoops& loops, PartSequence& own) {
         if (loops.pair_scores) loops.pair_scores(own, scores);
       });
-      for (std::size_t h = 0; h < scores.size(); ++h) out[h].push_back(std::exp(scores[h]));
+      for (std::size_t h = 0; h < scores.size(); ++h) of_heads[h].push_back(scores[h]);
     }
-    for (std::vector<double>& weights : out) {
-      double total = 0;
-      for (const double weight : weights) total += weight;
-      for (double& weight : weights) weight /= total;
-    }
+    for (std::size_t h = 0; h < out.size(); ++h) out[h] = softmax(of_heads[h]);
+    each_part(sequence, [&](const PartLoops& loops, PartSequence& own) {
+      if (!loops.weights) return;
+      for (std::size_t h = 0; h < out.size(); ++h)
+        out[h] = loops.weights(own, static_cast<std::int64_t>(h), i, of_heads);
+    });
     each_part(sequence, [&](const PartLoops& loops, PartSequence& own) {
       if (!loops.pair_weights) return;
       for (std::size_t j = 0; j < out.front().size(); ++j) {
@@ -223,11 +237,12 @@ private:
   }
 
   LayerChoice choice_;
+  std::int64_t length_;
   MultiHeadAttention::Sizes sizes_;
   Weights weights_;
   std::optional<MultiHeadAttention> attention_;
   std::vector<Part> parts_;
-  Operand x_{{1, part_length, part_width}, 1, {-1, 1, 0}}, first_{{1, part_length, part_width}, 2, {-1, 1, 0}};
+  Operand x_{{1, length_, part_width}, 1, {-1, 1, 0}}, first_{{1, length_, part_width}, 2, {-1, 1, 0}};
 };
 
 // The part with each value of its options: other options are tried with each value of the first one.
@@ -262,7 +277,8 @@ TEST_CASE("attention with a part equals plain loops", "[attention][contract]") {
         INFO(setup.text << ", heads of keys " << key_value_heads);
         LayerChoice choice;
         choice.part_options = setup.options;
-        PartCase c(choice, key_value_heads), plain({}, key_value_heads);
+        const std::int64_t length = length_for(choice);
+        PartCase c(choice, key_value_heads, length), plain({}, key_value_heads, length);
         const std::vector<double> found = c.by_engine();
         CHECK(furthest(found, c.in_plain_loops()) < attention_tolerance);
         CHECK(furthest(found, plain.by_engine()) > 1000 * attention_tolerance); // the part does something
@@ -275,13 +291,17 @@ TEST_CASE("parts together act in the order of their list", "[attention][contract
       {{"differential", "v2"}, {"gate", "elementwise"}, {"forget_gate", true}, {"query_key_norm", "rms"}},
       {{"value_norm", "rms"}, {"value_residual", "learned"}},
       {{"value_norm", "layer"}, {"value_residual", "sparse"}, {"persistent_keys", 2}, {"query_key_norm", "layer"}},
-      {{"talking_heads", "both"}, {"persistent_keys", 1}, {"exclusive", true}}};
+      {{"talking_heads", "both"}, {"persistent_keys", 1}, {"exclusive", true}},
+      {{"selection", "moba"}, {"differential", "v1"}, {"talking_heads", "both"}, {"forget_gate", true}},
+      {{"selection", "moba"}, {"selection_block", 7}, {"differential", "v2"}, {"convolution", 3}},
+      {{"selection", "nsa"}, {"forget_gate", true}, {"talking_heads", "both"}},
+      {{"selection", "nsa"}, {"selection_window", 3}, {"differential", "v1"}, {"gate", "head"}}};
   for (const OptionValues& options : together)
     for (const std::int64_t key_value_heads : {0, 1}) {
       INFO(options.begin()->first << ", heads of keys " << key_value_heads);
       LayerChoice choice;
       choice.part_options = options;
-      PartCase c(choice, key_value_heads);
+      PartCase c(choice, key_value_heads, length_for(choice));
       CHECK(furthest(c.by_engine(), c.in_plain_loops()) < attention_tolerance);
     }
 }
@@ -293,6 +313,6 @@ TEST_CASE("a part says what it is: options, a summary, and loops", "[attention][
     CHECK_FALSE(info->about.summary.empty());
     CHECK_FALSE(info->about.cost.empty());
     const PartLoops& l = info->loops;
-    CHECK((l.vectors || l.score || l.lambda || l.pair_scores || l.pair_weights || l.outputs));
+    CHECK((l.vectors || l.score || l.lambda || l.weights || l.pair_scores || l.pair_weights || l.outputs));
   }
 }

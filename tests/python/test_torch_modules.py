@@ -76,6 +76,8 @@ def test_cross_attention_is_pytorchs():
     {"attention.query_key_norm": "rms"}, {"attention.projection": "latent"}, {"attention.forget_gate": True},
     {"attention.persistent_keys": 3}, {"attention.projection": "identity"}, {"block.bias": False},
     {"attention.convolution": 3},
+    {"attention.selection": "moba", "attention.selection_block": 2, "attention.selection_chosen": 2},
+    {"attention.selection_chosen": 2, "attention.selection": "nsa", "attention.selection_block": 2},
 ], ids=lambda options: next(iter(options)))
 def test_gradients_of_projections(options):
     module = MultiHeadAttention(8, 4, causal=True, options=options, dtype=torch.float64)

@@ -131,13 +131,13 @@ Tensor weights_of(const AttentionProblem& x, const Parts& parts) {
 }
 
 // True if no part of the problem needs single pairs. Window, dilation, prefix, `allowed`, dropout of weights, bias,
-// formula, talking heads, forget gates and weights with a gradient all need pairs.
+// formula, talking heads, forget gates, selections and weights with a gradient all need pairs.
 bool serves(const AttentionProblem& x) {
   const Mask& m = x.mask;
   const bool square = m.offset == 0 && x.queries.shape[2] == x.keys.shape[2];
   return x.normalizer->is_sum() && !x.differentiable_weights && !x.factors && !x.formula && x.parts.empty() &&
          !x.forget.tape && x.dropout == 0 && x.rows == 0 && !(x.position && x.position->is_of_pairs()) && !m.allowed &&
-         m.window < 0 && m.dilation == 1 && (!m.causal || (m.prefix == 0 && square));
+         !x.selection && m.window < 0 && m.dilation == 1 && (!m.causal || (m.prefix == 0 && square));
 }
 
 Tensor run(Pass&, const AttentionProblem& x) {
@@ -179,8 +179,8 @@ extern const ScoreInfo score_linear{
               .paper = "Katharopoulos et al. 2020, arXiv 2006.16236",
               .equals = "dot of features elu(x) + 1",
               .cost = "no parameters; with normalizer = \"sum\" 2 d operations for each query and feature of a value, "
-                      "independent of the number of keys; with a window, dilation, prefix, formula, talking heads, "
-                      "forget gates, dropout of weights or a position that adds to scores, 2 d for each pair",
+                      "independent of the number of keys; with a window, dilation, prefix, formula, selection, talking "
+                      "heads, forget gates, dropout of weights or a position that adds to scores, 2 d for each pair",
               .presets = {{"attention.normalizer", Value(std::string("sum"))}}},
     .equal_widths = true,
     .make = [](const Scope&, const ScoreSizes&, const OptionValues&) -> std::unique_ptr<Score> {

@@ -204,8 +204,10 @@ TEST_CASE("Names that need something else of the run say what", "[config][formul
   check("[model]\nsegment_end = \"|\"",
         "x.toml:2:1: model.segment_end does nothing: attention.mask_mod is '' (built-in); it matters only where "
         "attention.mask_mod is given, or attention.score_mod is given, or attention.cross_score_mod is given, or "
-        "attention.cross_mask_mod is given, or attention.convolution is given, or mixer.kind is not 'attention'");
+        "attention.cross_mask_mod is given, or attention.convolution is given, or attention.selection is not 'none', "
+        "or mixer.kind is not 'attention'");
   CHECK(config("[model]\nsegment_end = \"|\"\n[attention]\nconvolution = 4").model.segment_end == "|");
+  CHECK(config("[model]\nsegment_end = \"|\"\n[attention]\nselection = \"moba\"").model.segment_end == "|");
   // An arm that takes the formula away drops what the formula needed.
   Settings settings = Settings::parse(documents + "\n[model]\nsegment_end = \"|\"", "x.toml");
   settings.override_with({"attention.mask_mod=i - j < 3"});

@@ -305,6 +305,25 @@ TEST_CASE("the steps of a convolution of queries, keys and values give the logit
   }
 }
 
+TEST_CASE("the steps of a selection of blocks of keys give the logits of the whole sequence", "[decoding]") {
+  const std::string block = "attention.selection_block=2", chosen = "attention.selection_chosen=2",
+                    window = "attention.selection_window=2";
+  for (const std::string more :
+       {"attention.key_value_heads=1", "attention.score=linear", "attention.score=additive",
+        "attention.normalizer=sparsemax", "attention.normalizer=stick_breaking", "attention.forget_gate=true",
+        "attention.differential=v1", "attention.convolution=2", "position.kind=rotary", "position.kind=alibi",
+        "attention.projection=latent", "attention.projection=identity", "attention.talking_heads=both"}) {
+    check_steps({"attention.selection=moba", block, chosen, more});
+    check_steps({"attention.selection=nsa", block, chosen, window, more});
+  }
+  check_steps({"attention.selection=moba", block, chosen, "model.segment_end=."});
+  check_steps({"attention.selection=moba", block, chosen, "model.segment_end=.",
+               "attention.mask_mod=segment_i == segment_j"});
+  check_steps({"model.kind=encoder_decoder"},
+              "[[block.override]]\nstack = \"decoder\"\nattention.selection = \"moba\"\n"
+              "attention.selection_block = 2\nattention.selection_chosen = 2\n");
+}
+
 TEST_CASE("the steps of every projection give the logits of the whole sequence", "[decoding]") {
   const std::vector<std::vector<std::string>> projections = {{"attention.projection=latent"},
                                                              {"attention.projection=latent", "attention.latent.width=3",

@@ -39,6 +39,9 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"task.scan.split", {"train.evaluate_batches=4"}},
     {"data.bucket", {"train.evaluate_batches=4"}},
     {"attention.convolution_on", {"attention.convolution=2"}},
+    {"attention.selection_block", {"attention.selection=moba", "attention.selection_chosen=1"}},
+    {"attention.selection_chosen", {"attention.selection=moba", "attention.selection_block=1"}},
+    {"attention.selection_window", {"attention.selection=nsa"}},
     {"mixer.convolution_bias", {"mixer.convolution=2"}},
     {"mixer.keys", {"mixer.decay=log_sigmoid"}}, // which decays by channel
     {"recurrent.reach",
@@ -80,6 +83,10 @@ const std::map<std::string, std::vector<Value>> values_to_try = {
     {"attention.mask_mod", {std::string("abs(i - j) < 2")}},
     {"attention.cross_mask_mod", {std::string("j <= i")}},
     {"model.segment_end", {std::string("1"), std::string("2 3"), std::string("a")}},
+    {"attention.selection", {std::string("nsa")}},                     // moba chooses all blocks of the usual size
+    {"attention.selection_block", {std::int64_t{1}, std::int64_t{2}}}, // sequences are short
+    {"attention.selection_chosen", {std::int64_t{1}, std::int64_t{2}}},
+    {"attention.selection_window", {std::int64_t{1}, std::int64_t{2}}},
     {"attention.prefix", {std::int64_t{3}}},      // every query sees the first position anyway
     {"task.dyck.min_length", {std::int64_t{20}}}, // an even number
     {"task.induction.min_length", {std::int64_t{12}}},
