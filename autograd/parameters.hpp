@@ -27,7 +27,7 @@ struct Init {
   static Init normal(double deviation) { return {Kind::normal, deviation}; }
   static Init uniform(double bound) { return {Kind::uniform, bound}; }
   static Init of_uniform(double (*of)(double)) { return {.kind = Kind::of_uniform, .of = of}; }
-  /// A matrix whose rows, or columns if there are more rows, are orthogonal and of length `gain`, all such matrices being
+  /// A matrix whose rows, or columns if there are more rows, are orthogonal and of length `gain`; all such matrices are
   /// equally probable (Saxe et al. 2013, arXiv 1312.6120).
   static Init orthogonal(double gain) { return {Kind::orthogonal, gain}; }
   static Init listed(std::vector<double> numbers) { return {.kind = Kind::listed, .numbers = std::move(numbers)}; }

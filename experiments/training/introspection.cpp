@@ -6,6 +6,7 @@
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/training/evaluation.hpp"
 #include "experiments/training/process_group.hpp"
+#include "experiments/training/state_sums.hpp"
 #include "experiments/training/worker_passes.hpp"
 
 #include <algorithm>
@@ -42,45 +43,6 @@ struct AttentionSums {
     scores.resize(std::max(scores.size(), other.scores.size()));
     for (std::size_t h = 0; h < other.scores.size(); ++h) scores[h].add(other.scores[h]);
     several_queries = several_queries || other.several_queries;
-  }
-};
-
-// Of one head of a recurrence.
-struct StateSums {
-  double log_decay = 0, norm = 0, rank = 0;
-  std::int64_t decays = 0, states = 0;
-
-  void add(const StateSums& other) {
-    log_decay += other.log_decay;
-    norm += other.norm;
-    rank += other.rank;
-    decays += other.decays;
-    states += other.states;
-  }
-  // The state [K, V], with rows one after the other.
-  void add_state(const Real* s, std::int64_t keys, std::int64_t values) {
-    const double squares = sum_of_squares(s, keys * values);
-    if (squares == 0) return;
-    double of_products = 0;
-    for (std::int64_t a = 0; a < values; ++a)
-      for (std::int64_t b = 0; b < values; ++b) {
-        double product = 0;
-        for (std::int64_t k = 0; k < keys; ++k)
-          product += static_cast<double>(s[k * values + a]) * static_cast<double>(s[k * values + b]);
-        of_products += product * product;
-      }
-    norm += std::sqrt(squares);
-    rank += squares * squares / of_products;
-    ++states;
-  }
-};
-
-struct MixerSums {
-  std::vector<StateSums> heads;
-
-  void add(const MixerSums& other) {
-    heads.resize(std::max(heads.size(), other.heads.size()));
-    for (std::size_t h = 0; h < other.heads.size(); ++h) heads[h].add(other.heads[h]);
   }
 };
 
@@ -140,20 +102,7 @@ public:
   }
 
   void state(const AttentionPlace& mixer, const Tensor& log_decay, const Tensor& state) override {
-    std::vector<StateSums>& heads = mixers[mixer.module].heads;
-    heads.resize(static_cast<std::size_t>(state.shape[1]));
-    const Tensor all = contiguous(state);
-    const std::int64_t keys = state.shape[2], values = state.shape[3];
-    for (std::int64_t row = 0; row < state.shape[0] * state.shape[1]; ++row)
-      heads[static_cast<std::size_t>(row % state.shape[1])].add_state(all.data + row * keys * values, keys, values);
-    if (!log_decay.tape) return;
-    const Tensor g = contiguous(log_decay);
-    const std::int64_t each = g.shape[2] * g.shape[3];
-    for (std::int64_t i = 0; i < g.size(); ++i) {
-      StateSums& head = heads[static_cast<std::size_t>(i / each % g.shape[1])];
-      head.log_decay += static_cast<double>(g.data[i]);
-      ++head.decays;
-    }
+    states[mixer.module].add(log_decay, state);
   }
 
   void block(std::string_view module, const Tensor& output) override {
@@ -174,7 +123,7 @@ public:
   ByName<AttentionSums> attentions;
   ByName<OutputSums> outputs;
   ByName<LayerSums> layers;
-  ByName<MixerSums> mixers;
+  ByName<StateSums> states;
 
 private:
   InspectionParts looks_;
@@ -268,7 +217,7 @@ StatsObserver observe(Sequences& sequences, const InspectionParts& looks) {
     all.attentions.add(o.attentions);
     all.outputs.add(o.outputs);
     all.layers.add(o.layers);
-    all.mixers.add(o.mixers);
+    all.states.add(o.states);
   }
   return all;
 }
@@ -345,15 +294,6 @@ void add_weight_norms(Inspection& inspection, const Parameters& parameters) {
   add_norms(inspection, parameters, parameters.values(), &ModuleInspection::weight, &LayerInspection::weight);
 }
 
-void add_state(HeadInspection& to, const std::vector<StateSums>& heads, std::size_t h) {
-  if (h >= heads.size()) return; // of attention
-  const StateSums& sums = heads[h];
-  if (sums.log_decay < 0) to.half_life = std::log(2) * static_cast<double>(sums.decays) / -sums.log_decay;
-  if (sums.states == 0) return;
-  to.state_norm = sums.norm / static_cast<double>(sums.states);
-  to.state_rank = sums.rank / static_cast<double>(sums.states);
-}
-
 } // namespace
 
 InspectionParts inspected_parts(const TrainOptions& options) {
@@ -389,7 +329,7 @@ Inspection inspect_model(const Config& config, const Task& task, RunModel& run, 
         out.head = static_cast<std::int64_t>(h);
         out.entropy = head.entropy / queries;
         if (sums.several_queries) out.distance = head.distance / queries;
-        if (looks.states) add_state(out, found.mixers[name].heads, h);
+        if (looks.states) found.states[name].put(out, h);
         if (!looks.scores) continue;
         if (head.later_queries > 0) out.first_key = head.first_key / static_cast<double>(head.later_queries);
         if (h < sums.scores.size()) out.score_variance = sums.scores[h].variance(); // a recurrence has no scores

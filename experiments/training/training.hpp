@@ -136,8 +136,8 @@ struct HeadInspection {
   /// weight of key 0, over queries after the first; none if not requested or no such query
   std::optional<double> first_key;
   std::optional<double> score_variance; ///< variance of the normaliser's input; none if not requested
-  /// Of a recurrence, if requested: the tokens in which the state halves by its decay (none if it has no decay), and the
-  /// norm and the number of directions of the state after a sequence's last token (none if all states are 0).
+  /// Of a recurrence, if requested: the tokens in which the state halves by its decay (none if it has no decay), and
+  /// the norm and the number of directions of the state after a sequence's last token (none if all states are 0).
   std::optional<double> half_life{}, state_norm{}, state_rank{};
 };
 

@@ -43,8 +43,8 @@ private:
   SavedTensor sums_, inputs_;
 };
 
-/// Heads of each step, [B, steps * heads, T, D], step by step: as a sequence in which a token's steps come one after the
-/// other, [B, heads, T * steps, D].
+/// Heads of each step, [B, steps * heads, T, D], step by step: as a sequence in which a token's steps come one after
+/// the other, [B, heads, T * steps, D].
 inline Tensor one_after_the_other(const Tensor& x, std::int64_t steps) {
   if (steps == 1) return x;
   const std::int64_t heads = x.shape[1] / steps, tokens = x.shape[2];
@@ -105,7 +105,7 @@ inline RecurrenceBounds bounds_of_steps(Pass& pass, const Mask& mask, const Tens
       lengths[b] = static_cast<std::int32_t>(steps * (mask.lengths[b] + of.registers));
     out.lengths = lengths;
   }
-  if (steps > 1 && mask.query_segments.numbers) { // the token before the first one says whether its segment goes on
+  if (steps > 1 && mask.query_segments.numbers) { // the token before the first one says whether its segment continues
     const std::int64_t from = std::max<std::int64_t>(of.first - 1, 0), before = of.first - from,
                        row = (before + x.shape[1]) * steps;
     auto* numbers = pass.tape().keep<std::int32_t>(sequences * row);

@@ -81,8 +81,8 @@ struct Start {
   }
 };
 
-// The maps that read a token, each with its own factors of the token shift, in the order of the published names r, w, k,
-// v, a and g.
+// The maps that read a token, each with its own factors of the token shift, in the order of the published names r, w,
+// k, v, a and g.
 enum Reader : std::size_t { query, decay, key, value, erase, gate, readers };
 constexpr std::array<const char*, readers> reader_names{"query", "decay", "key", "value", "erase", "gate"};
 constexpr std::array<double, readers> shift_exponents{0.2, 0.9, 0.7, 0.7, 0.9, 0.2};
