@@ -248,6 +248,10 @@ const OptionTable<MixerOptions>& mixer_option_table() {
              "The erase with a key of length 1 multiplies what the key reads by 1 - b. With b = sigmoid(W x), this is "
              "in 0..1; with b = 2 sigmoid(W x), it is in -1..1.")
           .one_of({"0..1", "-1..1"}).unless("mixer.erase", {"none"}).unless("mixer.kind", {"attention"}),
+      option("steps", &O::steps,
+             "Keys that each token has, with their values and strengths of erase and write. They act on the state one "
+             "after the other: the decay comes before the first, and the query reads after the last.")
+          .between(1, 8).unit("keys").unless("mixer.kind", {"attention"}),
       option("normalizer", &O::normalizer,
              "Results are divided by the sum of the weights of all values, q . (sum of keys), as attention's "
              "normaliser sum does (sum), or not (none).")

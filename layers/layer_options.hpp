@@ -102,6 +102,7 @@ struct MixerOptions {
   std::string decay = "none";          ///< a form of decay
   std::string keys = "projected";      ///< projected | complement: of the decay, 1 - exp(g)
   std::string erase = "none";          ///< none | head | channel: the strength of the erase
+  std::int64_t steps = 1;              ///< keys with their values that a token writes, one after the other
   std::string range = "0..1";          ///< 0..1 | -1..1: of the factors by which the erase multiplies what is there
   std::string write = "same";          ///< same | step: the weight of what a token writes
   std::string write_gate = "none";     ///< none | head | channel: what a token writes is multiplied by it

@@ -26,6 +26,7 @@ struct RecurrenceSizes {
   /// The numbers that the strength of the erase has at a token: 0 (nothing is erased), 1 or key_width. Not if
   /// normalized.
   std::int64_t erase_width = 0;
+  bool own_erase_keys = false; ///< Do these numbers read the state themselves, or are they factors of the keys?
 
   bool erases() const { return erase_width > 0; }
   std::int64_t columns() const { return value_width + (normalized ? 1 : 0); }
@@ -40,7 +41,8 @@ struct BlockRows {
   std::int64_t tokens;
 };
 
-/// Rows that read the state: the queries, or the erasers, which are keys times minus the strength of the erase.
+/// Rows that read the state: the queries, or the erasers, which are keys times minus the strength of the erase, or minus
+/// the erase keys.
 struct StateReaders {
   bool see_own_token; ///< Do they read the state after the write of their token, or before?
   PackedRows rows{};
@@ -265,7 +267,9 @@ private:
       const Real *k = key_rows_.p + t * key_rows_.row, *strength = rows_.erase.p + t * rows_.erase.row;
       Real* const to = erasers_.scratch + t * row_;
       std::fill_n(to, row_, Real{0});
-      if (sizes_.erase_width == 1)
+      if (sizes_.own_erase_keys)
+        map(sizes_.key_width, [&](std::int64_t d, int n) { store(to + d, -load(strength + d, n), n); });
+      else if (sizes_.erase_width == 1)
         map(sizes_.key_width, [&](std::int64_t d, int n) { store(to + d, load(k + d, n) * Simd(-*strength), n); });
       else
         map(sizes_.key_width,

@@ -150,10 +150,14 @@ private:
     put_rows(dg_, row, n, by_channel ? width : 1, 1, to, t0);
   }
 
-  // Adds the gradients of erasers to those of keys, and puts those of the strength of the erase.
+  // Adds the gradients of erasers to those of keys, and puts those of the strength of the erase, or of the erase keys.
   void leave_erase(const GradRows& to, std::int64_t t0) {
     const BlockRows& rows = block.rows();
     const std::int64_t width = block.sizes().key_width;
+    if (block.sizes().own_erase_keys) {
+      if (to.p) put_rows(de_, block.row(), rows.tokens, width, -1, to, t0);
+      return;
+    }
     const bool by_channel = block.sizes().erase_width > 1;
     for (std::int64_t t = 0; t < rows.tokens; ++t) {
       Real *const de = de_ + t * block.row(), *const dk = dk_ + t * block.row();

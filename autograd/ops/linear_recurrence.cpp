@@ -54,11 +54,12 @@ struct Problem {
   Chunks chunks;
 
   std::int64_t sharing() const { return heads / key_heads; }
+  const Tensor& erasers() const { return sizes.own_erase_keys ? x.erase_keys : x.erase; }
   BlockRows block(std::int64_t b, std::int64_t h, std::int64_t begin, std::int64_t n) const {
     const auto rows = [&](const Tensor& of, std::int64_t head) { return head_of(of, of.data, b, head).from(begin); };
     BlockRows out{rows(x.queries, h / sharing()), rows(x.keys, h / sharing()), rows(x.values, h), {}, {}, {}, n};
     if (x.write.tape) out.write = rows(x.write, h);
-    if (x.erase.tape) out.erase = rows(x.erase, h);
+    if (sizes.erases()) out.erase = rows(erasers(), h);
     if (!x.log_decay.tape) return out;
     const Tensor& g = x.log_decay;
     const auto stride = [&](int axis) { return g.shape[axis] == 1 ? 0 : g.stride[axis]; };
@@ -109,8 +110,17 @@ Problem problem_of(const Op& op, const LinearRecurrenceOperands& x, const Recurr
         !(e.shape == Shape{p.batch, p.heads, p.tokens, p.sizes.key_width}))
       op.fail(fmt::format("the strength of the erase must be [{}, {}, {}, {} or 1], it is {}", p.batch, p.heads,
                           p.tokens, p.sizes.key_width, e.shape.text()));
-    op.check(!x.normalized, "outputs can't be divided by the sum of their weights where the state is erased");
   }
+  if (const Tensor& e = x.erase_keys; e.tape) {
+    op.check(!x.erase.tape, "erase keys have no strength beside them");
+    p.sizes.erase_width = p.sizes.key_width;
+    p.sizes.own_erase_keys = true;
+    if (!(e.shape == Shape{p.batch, p.heads, p.tokens, p.sizes.key_width}))
+      op.fail(fmt::format("the erase keys must be [{}, {}, {}, {}], they are {}", p.batch, p.heads, p.tokens,
+                          p.sizes.key_width, e.shape.text()));
+  }
+  if (p.sizes.erases())
+    op.check(!x.normalized, "outputs can't be divided by the sum of their weights where the state is erased");
   const Shape state{p.batch, p.heads, p.sizes.key_width, p.sizes.columns()};
   if (x.state.tape && !(x.state.shape == state))
     op.fail(fmt::format("the state must be {}, it is {}", state.text(), x.state.shape.text()));
@@ -121,7 +131,8 @@ Problem problem_of(const Op& op, const LinearRecurrenceOperands& x, const Recurr
          x.state.tape ? contiguous(x.state) : Tensor{},
          x.write,
          p.sizes.erase_width == 1 ? x.erase : with_rows_in_one_piece(x.erase),
-         x.normalized};
+         x.normalized,
+         with_rows_in_one_piece(x.erase_keys)};
   p.chunks = chunks_of(op.tape(), p.batch, p.tokens, bounds);
   return p;
 }
@@ -250,7 +261,8 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
   const auto or_queries = [&](const Tensor& x) { return x.tape ? &x : &operands.queries; };
   const Op op("linear_recurrence",
               {&operands.queries, &operands.keys, &operands.values, or_queries(operands.log_decay),
-               or_queries(operands.state), or_queries(operands.write), or_queries(operands.erase)},
+               or_queries(operands.state), or_queries(operands.write), or_queries(operands.erase),
+               or_queries(operands.erase_keys)},
               Counts::yes);
   const Problem p = problem_of(op, operands, bounds);
   const RecurrenceSizes& sizes = p.sizes;
@@ -295,7 +307,7 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
     const bool one_strength = x.erase.tape && x.erase.data == x.write.data && x.erase.shape == x.write.shape &&
                               x.erase.stride == x.write.stride;
     // Decays and strengths that share memory with another operand are added to zeros, as the others are then.
-    const std::array<Tensor, 3> more{x.log_decay, x.write, one_strength ? Tensor{} : x.erase};
+    const std::array<Tensor, 3> more{x.log_decay, x.write, one_strength ? Tensor{} : p.erasers()};
     std::array<GradTarget, 3> of_more;
     const auto targets_of = [&](bool shared, const auto& target) {
       for (std::size_t i = 0; i < more.size(); ++i) {
@@ -322,7 +334,7 @@ LinearRecurrenceResult linear_recurrence(const LinearRecurrenceOperands& operand
                        head_of(x.values, dv, b, h),
                        head_of(x.log_decay, dg, b, h),
                        head_of(x.write, dw, b, h),
-                       head_of(x.erase, de, b, h),
+                       head_of(p.erasers(), de, b, h),
                        {dy + b * strides[0] + h * strides[1], strides[2], 1},
                        {y.data + b * strides[0] + h * strides[1], strides[2], 1},
                        kept.divisors};

@@ -5,7 +5,8 @@ from shared import Tools, cell, in_turns, progress, ratio, say, say_table
 
 WIDTH, HEADS, TOKENS = 128, 4, 8192
 LENGTHS = [64, 512, 2048, 8192]
-KINDS = ["linear_attention", "retention", "gla", "hgrn2", "mamba2", "delta_net", "gated_delta_net", "kda", "gdn2"]
+KINDS = ["linear_attention", "retention", "gla", "hgrn2", "mamba2", "delta_net", "gated_delta_net", "kda", "gdn2",
+         "delta_product"]
 # The decays and the strengths of the erase of a token and head, of keys as wide as those of attention: none, of the
 # head, of each channel.
 CHANNELS = WIDTH // HEADS

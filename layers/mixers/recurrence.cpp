@@ -44,6 +44,47 @@ Tensor of_length_one(const Tensor& x) {
   return rms_norm(x, factors, length_epsilon / width);
 }
 
+// Heads of each step, [B, steps * heads, T, D], step by step: as a sequence in which a token's steps come one after the
+// other, [B, heads, T * steps, D].
+Tensor one_after_the_other(const Tensor& x, std::int64_t steps) {
+  if (steps == 1) return x;
+  const std::int64_t heads = x.shape[1] / steps, tokens = x.shape[2];
+  Tensor y = x;
+  y.shape = {x.shape[0], heads, tokens, steps, x.shape[3]};
+  y.stride = {x.stride[0], x.stride[1], x.stride[2], heads * x.stride[1], x.stride[3]};
+  return reshape(y, {x.shape[0], heads, tokens * steps, x.shape[3]});
+}
+
+enum class Step { first, last };
+
+// Heads [B, heads, T, D] as such a sequence, [B, heads, T * steps, D]: each token's numbers in one of its steps, and
+// zeros in the others.
+Tensor in_step(const Tensor& x, std::int64_t steps, Step step) {
+  if (steps == 1) return x;
+  const Tensor of_step = unsqueeze(x, 3),
+               others = x.tape->zeros({x.shape[0], x.shape[1], x.shape[2], steps - 1, x.shape[3]});
+  const Tensor all = step == Step::first ? concat({of_step, others}, 3) : concat({others, of_step}, 3);
+  return reshape(all, {x.shape[0], x.shape[1], x.shape[2] * steps, x.shape[3]});
+}
+
+// The inverse of `in_step`, for the last step.
+Tensor last_steps(const Tensor& x, std::int64_t steps) {
+  if (steps == 1) return x;
+  const Shape tokens{x.shape[0], x.shape[1], x.shape[2] / steps, steps, x.shape[3]};
+  Tensor y = slice(reshape(x, tokens), 3, steps - 1, 1);
+  const auto stride = y.stride;
+  y.shape = {tokens[0], tokens[1], tokens[2], tokens[4]};
+  y.stride = {stride[0], stride[1], stride[2], stride[4]};
+  return y;
+}
+
+// A number of each token and head, [B, heads, T, 1], in each of its steps, [B, heads, T * steps, 1].
+Tensor in_each_step(const Tensor& x, std::int64_t steps) {
+  if (steps == 1) return x;
+  return reshape(concat(std::vector<Tensor>(static_cast<std::size_t>(steps), x), 3),
+                 {x.shape[0], x.shape[1], x.shape[2] * steps, 1});
+}
+
 // 1 - exp(g), without loss of digits where g is near 0: exp(g) - 1 = 2 t / (1 - t) with t = tanh(g / 2).
 Tensor complement(const Tensor& log_decay) {
   const Tensor t = tanh(scale(log_decay, Real(0.5)));
@@ -64,7 +105,8 @@ RecurrenceWidths recurrence_widths(const MixerOptions& o, const MixerSizes& size
   return {.heads = heads,
           .key_heads = o.key_heads ? o.key_heads : heads,
           .key_width = width_of_head(o.key_width, o.key_ratio, sizes, heads),
-          .value_width = width_of_head(o.value_width, o.value_ratio, sizes, heads)};
+          .value_width = width_of_head(o.value_width, o.value_ratio, sizes, heads),
+          .steps = o.steps};
 }
 
 Refusal wrong_recurrence(const LayerChoice& choice, const MixerSizes& sizes, const ValuesByName& others) {
@@ -103,6 +145,15 @@ Refusal wrong_recurrence(const LayerChoice& choice, const MixerSizes& sizes, con
     return refused(fmt::format("mixer.write is 'step', and the decay has a step of each channel: set "
                                "mixer.{}.by = \"head\", or mixer.write = \"same\"",
                                choice.mixer.decay));
+  if (o.steps > 1 && o.keys == "complement")
+    return refused(fmt::format("mixer.keys is 'complement', which gives each token one key, and mixer.steps is {}: set "
+                               "mixer.steps = 1, or mixer.keys = \"projected\"",
+                               o.steps));
+  if (o.steps > 1 && o.skip)
+    return refused(
+        fmt::format("mixer.skip adds the value of a token, and mixer.steps = {0} gives each token {0} values: "
+                    "set mixer.skip = false, or mixer.steps = 1",
+                    o.steps));
   if (choice.mixer.position == "rotary" && features_of(choice.mixer, widths.key_width) < 2)
     return refused("mixer.position is 'rotary', which turns pairs of features, and the keys of a head have "
                    "only one: set mixer.key_width or another mixer.key_ratio, fewer mixer.heads, or "
@@ -152,14 +203,15 @@ RecurrentMixer::RecurrentMixer(const Scope& scope, const LayerChoice& choice, co
   const MixerOptions& o = options_;
   const bool has_keys = o.keys == "projected";
   const std::int64_t features = features_of(o, widths_.key_width);
-  std::vector<std::int64_t> rows{widths_.keys()};
-  if (has_keys) rows.push_back(widths_.keys());
-  rows.push_back(widths_.values());
-  const std::int64_t channels = (has_keys ? 2 : 1) * widths_.keys() + widths_.values();
+  const auto steps = static_cast<std::size_t>(widths_.steps);
+  const std::int64_t of_values = widths_.values() / widths_.steps;
+  std::vector<std::int64_t> rows((has_keys ? steps : 0) + 1, widths_.queries());
+  rows.insert(rows.end(), steps, of_values);
+  const std::int64_t channels = widths_.queries() + (has_keys ? widths_.keys() : 0) + widths_.values();
   const Fans fans{.in = sizes.width,
-                  .out = widths_.keys(),
+                  .out = widths_.queries(),
                   .first_numbers = (channels - widths_.values()) * sizes.width,
-                  .second_out = widths_.values()};
+                  .second_out = of_values};
   all_.emplace(scope / "qkv", sizes.width, channels, o.bias, fans);
   scope.set_parts(all_->weight, rows);
   if (o.convolution > 0) {
@@ -171,7 +223,7 @@ RecurrentMixer::RecurrentMixer(const Scope& scope, const LayerChoice& choice, co
     return feature_info(o.feature).make(scope / name, {.heads = heads, .width = widths_.key_width});
   };
   query_feature_ = feature("query_feature", widths_.key_heads);
-  if (has_keys) key_feature_ = feature("key_feature", widths_.key_heads);
+  if (has_keys) key_feature_ = feature("key_feature", widths_.steps * widths_.key_heads);
   decay_ = decay_info(o.decay).make(scope / "decay",
                                     {.model_width = sizes.width,
                                      .heads = widths_.heads,
@@ -195,19 +247,19 @@ RecurrentMixer::RecurrentMixer(const Scope& scope, const LayerChoice& choice, co
   if (o.skip) skip_ = scope.no_decay("skip", {widths_.heads, 1}, Init::constant(1));
   if (o.output_norm != "none")
     gain_ = (scope / "norm")
-                .no_decay("weight", {o.output_norm == "rms_head" ? widths_.value_width : widths_.values()},
-                          Init::constant(1));
+                .no_decay("weight", {o.output_norm == "rms_head" ? widths_.value_width : of_values}, Init::constant(1));
   const auto strength = [&](std::optional<Linear>& map, const char* name, const std::string& by,
                             std::int64_t channels) {
-    if (by != "none") map.emplace(scope / name, sizes.width, by == "head" ? widths_.heads : channels, o.bias);
+    if (by != "none")
+      map.emplace(scope / name, sizes.width, by == "head" ? widths_.steps * widths_.heads : channels, o.bias);
   };
-  strength(erase_, "erase", o.erase, widths_.heads * features);
+  strength(erase_, "erase", o.erase, widths_.steps * widths_.heads * features);
   strength(write_gate_, "write_gate", o.write_gate, widths_.values());
   const bool has_low_gate = o.gate_rank == "head";
   if (o.gate != "none")
     gate_.emplace(scope / "gate_low_rank", scope / "gate", sizes.width, has_low_gate ? widths_.value_width : 0,
-                  widths_.values(), o.bias || has_low_gate);
-  output_.emplace((scope / "output").starting_with(output_init), widths_.values(), sizes.width, o.bias);
+                  of_values, o.bias || has_low_gate);
+  output_.emplace((scope / "output").starting_with(output_init), of_values, sizes.width, o.bias);
 }
 
 Tensor RecurrentMixer::features_of_heads(Pass& pass, const Tensor& x, const Feature* feature, std::int64_t first,
@@ -216,6 +268,10 @@ Tensor RecurrentMixer::features_of_heads(Pass& pass, const Tensor& x, const Feat
   if (options_.query_key_norm == "l2") y = of_length_one(y);
   else if (options_.query_key_norm == "sum") y = quotient(y, sum(y, -1, true));
   return rotation_ ? rotation_->rotate(pass, y, first, of) : y;
+}
+
+Tensor RecurrentMixer::column_of_steps(const Tensor& x) const {
+  return one_after_the_other(column_of_heads(x), widths_.steps);
 }
 
 RecurrentMixer::Inputs RecurrentMixer::inputs(Pass& pass, const Tensor& x, const ConvolutionStart& start) const {
@@ -229,50 +285,79 @@ RecurrentMixer::Inputs RecurrentMixer::inputs(Pass& pass, const Tensor& x, const
     all = causal_convolution(all, pass(*taps_), taps_bias_ ? &bias : nullptr, start);
   }
   if (taps_ || o.activation == "silu") all = silu(all);
-  const std::int64_t keys = widths_.keys();
+  const std::int64_t steps = widths_.steps, queries = widths_.queries();
+  const auto heads_of_steps = [&](const Tensor& of) {
+    return one_after_the_other(split_heads(of, steps * widths_.heads), steps);
+  };
   out.decay = (*decay_)(pass, x);
-  out.queries = features_of_heads(pass, split_heads(slice(all, 2, 0, keys), widths_.key_heads), query_feature_.get(),
+  out.queries = features_of_heads(pass, split_heads(slice(all, 2, 0, queries), widths_.key_heads), query_feature_.get(),
                                   start.first, Rotated::queries);
   if (scale_ != 1) out.queries = scale(out.queries, scale_);
   const bool has_keys = o.keys == "projected";
-  out.keys = features_of_heads(pass,
-                               has_keys ? split_heads(slice(all, 2, keys, keys), widths_.key_heads)
-                                        : complement(out.decay.log_decay),
-                               key_feature_.get(), start.first, Rotated::keys);
-  out.joined_values = slice(all, 2, (has_keys ? 2 : 1) * keys, widths_.values());
-  out.values = split_heads(out.joined_values, widths_.heads);
+  out.keys = one_after_the_other(features_of_heads(pass,
+                                                   has_keys ? split_heads(slice(all, 2, queries, widths_.keys()),
+                                                                          steps * widths_.key_heads)
+                                                            : complement(out.decay.log_decay),
+                                                   key_feature_.get(), start.first, Rotated::keys),
+                                 steps);
+  out.joined_values = slice(all, 2, queries + (has_keys ? widths_.keys() : 0), widths_.values());
   if (erase_) {
     Tensor b = sigmoid((*erase_)(pass, x));
     if (o.range == "-1..1") b = scale(b, 2);
-    out.erase = o.erase == "head" ? column_of_heads(b) : split_heads(b, widths_.heads);
+    out.erase = o.erase == "head" ? column_of_steps(b) : heads_of_steps(b);
   }
-  if (o.write == "step") out.write = out.decay.step;
+  if (o.write == "step") out.write = in_each_step(out.decay.step, steps);
   else if (o.erase == "head") out.write = out.erase;
+  Tensor written = out.joined_values;
   if (write_gate_) {
     const Tensor w = sigmoid((*write_gate_)(pass, x));
-    if (o.write_gate == "channel") out.values = split_heads(mul(out.joined_values, w), widths_.heads);
-    else out.write = out.write.tape ? mul(out.write, column_of_heads(w)) : column_of_heads(w);
+    if (o.write_gate == "channel") written = mul(written, w);
+    else out.write = out.write.tape ? mul(out.write, column_of_steps(w)) : column_of_steps(w);
   }
+  out.values = heads_of_steps(written);
   return out;
 }
 
 LinearRecurrenceOperands RecurrentMixer::operands(const Inputs& in, const Tensor& values) const {
-  LinearRecurrenceOperands out{in.queries, in.keys, values, in.decay.log_decay};
+  const std::int64_t steps = widths_.steps;
+  Tensor decay = in.decay.log_decay;
+  if (steps > 1 && decay.tape) {
+    const Shape& of = in.queries.shape;
+    const bool is_constant = decay.shape[0] != of[0] || decay.shape[2] != of[2];
+    if (is_constant) decay = add(decay, decay.tape->zeros({of[0], widths_.heads, of[2], 1}));
+    decay = in_step(decay, steps, Step::first);
+  }
+  LinearRecurrenceOperands out{in_step(in.queries, steps, Step::last), in.keys, values, decay};
   out.write = in.write;
   out.erase = in.erase;
   out.normalized = options_.normalizer == "sum";
   return out;
 }
 
-Tensor RecurrentMixer::sums(Pass& pass, const Inputs& inputs, const Tensor& values, const Mask& mask) const {
-  RecurrenceBounds bounds{.segments = mask.query_segments};
-  const std::int64_t sequences = values.shape[0];
+RecurrenceBounds RecurrentMixer::bounds(Pass& pass, const Mask& mask, const Tensor& of_tokens,
+                                        std::int64_t first) const {
+  const std::int64_t steps = widths_.steps, sequences = of_tokens.shape[0];
+  RecurrenceBounds out{.segments = mask.query_segments, .first = first};
   if (mask.lengths) {
     auto* lengths = pass.tape().keep<std::int32_t>(sequences);
-    for (std::int64_t b = 0; b < sequences; ++b) lengths[b] = mask.lengths[b] + static_cast<std::int32_t>(registers_);
-    bounds.lengths = lengths;
+    for (std::int64_t b = 0; b < sequences; ++b)
+      lengths[b] = static_cast<std::int32_t>(steps * (mask.lengths[b] + registers_));
+    out.lengths = lengths;
   }
-  return linear_recurrence(operands(inputs, values), bounds).outputs;
+  if (steps > 1 && mask.query_segments.numbers) { // of each step; the token before the first one tells where one ends
+    const std::int64_t from = std::max<std::int64_t>(first - 1, 0), before = first - from,
+                       row = (before + of_tokens.shape[1]) * steps;
+    auto* numbers = pass.tape().keep<std::int32_t>(sequences * row);
+    for (std::int64_t i = 0; i < sequences * row; ++i)
+      numbers[i] = mask.query_segments.of(i / row)[from + i % row / steps];
+    out.segments = {numbers, row};
+    out.first = before * steps;
+  }
+  return out;
+}
+
+Tensor RecurrentMixer::sums(Pass& pass, const Inputs& inputs, const Tensor& values, const Mask& mask) const {
+  return linear_recurrence(operands(inputs, values), bounds(pass, mask, inputs.projected, 0)).outputs;
 }
 
 Tensor RecurrentMixer::finish(Pass& pass, const Tensor& x, const Inputs& inputs, const Tensor& of_heads) const {
@@ -301,7 +386,7 @@ Tensor RecurrentMixer::finish(Pass& pass, const Tensor& x, const Inputs& inputs,
 
 Tensor RecurrentMixer::operator()(Pass& pass, const Tensor& x, const Mask& mask, Tensor*) const {
   const Inputs in = inputs(pass, x, {.segments = mask.query_segments});
-  const Tensor of_heads = sums(pass, in, in.values, mask);
+  const Tensor of_heads = last_steps(sums(pass, in, in.values, mask), widths_.steps);
   if (pass.wants_weights()) {
     const std::int64_t seen = x.shape[1] - registers_;
     pass.show_weights(place_, slice(slice(weights(pass, in, mask), 2, registers_, seen), 3, registers_, seen));
@@ -315,11 +400,13 @@ Tensor RecurrentMixer::weights(Pass& pass, const Tensor& x, const Mask& mask) co
 }
 
 Tensor RecurrentMixer::weights(Pass& pass, const Inputs& in, const Mask& mask) const {
-  // Values of which each shows one token: the results are the weights.
-  const std::int64_t sequences = in.values.shape[0], tokens = in.values.shape[2];
-  const Tensor each = pass.tape().zeros({sequences, widths_.heads, tokens, tokens});
-  for (std::int64_t i = 0; i < each.size(); i += tokens) each.data[i + i / tokens % tokens] = 1;
-  return sums(pass, in, each, mask);
+  // Values of which each shows one step of a token: the results are the weights.
+  const std::int64_t sequences = in.values.shape[0], all = in.values.shape[2], tokens = all / widths_.steps;
+  const Tensor each = pass.tape().zeros({sequences, widths_.heads, all, all});
+  for (std::int64_t i = 0; i < each.size(); i += all) each.data[i + i / all % all] = 1;
+  const Tensor of_steps = last_steps(sums(pass, in, each, mask), widths_.steps);
+  if (widths_.steps == 1) return of_steps;
+  return sum(reshape(of_steps, {sequences, widths_.heads, tokens, tokens, widths_.steps}), 4);
 }
 
 Tensor RecurrentMixer::step(Pass& pass, const Tensor& x, const Mask& mask, std::unique_ptr<MixerState>& past,
@@ -330,9 +417,11 @@ Tensor RecurrentMixer::step(Pass& pass, const Tensor& x, const Mask& mask, std::
   const Inputs in = inputs(pass, x, {state.inputs(pass.tape()), mask.query_segments, first});
   LinearRecurrenceOperands all = operands(in, in.values);
   all.state = state.sums(pass.tape());
-  const LinearRecurrenceResult result = linear_recurrence(all, {.segments = mask.query_segments, .first = first}, true);
+  Mask of_segments;
+  of_segments.query_segments = mask.query_segments;
+  const LinearRecurrenceResult result = linear_recurrence(all, bounds(pass, of_segments, x, first), true);
   state.set(result.state, in.projected, options_.convolution - 1);
-  return finish(pass, x, in, result.outputs);
+  return finish(pass, x, in, last_steps(result.outputs, widths_.steps));
 }
 
 } // namespace heed::HEED_REAL

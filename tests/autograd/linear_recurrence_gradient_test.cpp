@@ -114,6 +114,36 @@ TEST_CASE("the linear recurrence that erases has the right gradient", "[gradient
       "decays far below 1", [](const Tensors& x) { return linear_recurrence(with_erase(x)).outputs; }, inputs);
 }
 
+TEST_CASE("the linear recurrence that erases by keys of its own has the right gradient", "[gradient]") {
+  const auto by_keys = [](const Tensors& x) {
+    LinearRecurrenceOperands all = of({x.begin(), x.end() - 1});
+    all.erase_keys = x.back();
+    return all;
+  };
+  const Bounds bounds;
+  for (const auto& [key_heads, heads] : {std::pair{2, 2}, {1, 2}})
+    for (const std::int64_t tokens : {1, 18})
+      for (const std::int64_t decays : {0, 1, 3})
+        for (const int bounded : {0, 1, 2}) {
+          auto inputs = operands(key_heads, heads, tokens, 3, 2, decays, {-2, -0.05}, short_key);
+          inputs.push_back(input({2, heads, tokens, 3}, 7, short_key));
+          check_gradient(
+              fmt::format("{} of {} heads, {} tokens, {} decays, bounds {}", key_heads, heads, tokens, decays, bounded),
+              [&](const Tensors& x) { return together(linear_recurrence(by_keys(x), bounds[bounded], true)); }, inputs);
+        }
+  auto inputs = operands(1, 1, 70, 3, 2, 3, {-0.5, -0.05}, short_key);
+  inputs.push_back(input({2, 1, 70, 3}, 7, short_key));
+  check_gradient(
+      "70 tokens", [&](const Tensors& x) { return linear_recurrence(by_keys(x)).outputs; }, inputs);
+  check_gradient("keys and erase keys are one tensor",
+                 [](const Tensors& x) {
+                   LinearRecurrenceOperands all{x[0], x[0], x[1]};
+                   all.erase_keys = x[0];
+                   return linear_recurrence(all).outputs;
+                 },
+                 {input({2, 2, 5, 3}, 1, short_key), input({2, 2, 5, 2}, 2, short_key)});
+}
+
 TEST_CASE("the linear recurrence that erases has the right gradient if operands are the same, and through views",
           "[gradient]") {
   const std::vector<CheckInput> three{input({2, 1, 20, 3}, 1, short_key), input({2, 1, 20, 3}, 2, short_key),

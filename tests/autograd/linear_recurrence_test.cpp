@@ -19,7 +19,8 @@ struct Sizes {
   std::int64_t decays;   // of a token and head: 0, 1 or key_width
   bool weighted = false; // has the write a strength?
   bool normalized = false;
-  std::int64_t erases = 0; // numbers of the strength of the erase, of a token and head: 0, 1 or key_width
+  std::int64_t erases = 0;     // numbers of the strength of the erase, of a token and head: 0, 1 or key_width
+  bool own_erase_keys = false; // are these numbers erase keys?
 
   std::int64_t columns() const { return value_width + (normalized ? 1 : 0); } // of a state
 };
@@ -52,8 +53,9 @@ struct Values {
             sizes.decays > 0 ? g.on(tape) : Tensor{},
             from_start ? start.on(tape) : Tensor{},
             sizes.weighted ? write.on(tape) : Tensor{},
-            sizes.erases > 0 ? erase.on(tape) : Tensor{},
-            sizes.normalized};
+            sizes.erases > 0 && !sizes.own_erase_keys ? erase.on(tape) : Tensor{},
+            sizes.normalized,
+            sizes.own_erase_keys ? erase.on(tape) : Tensor{}};
   }
 };
 
@@ -89,7 +91,8 @@ Expected by_loops(const Values& x, bool from_start, const RecurrenceBounds& boun
         for (std::int64_t c = 0; c < s.columns(); ++c) {
           double erased = 0;
           for (std::int64_t d = 0; d < s.key_width && s.erases > 0; ++d)
-            erased += at(x.erase, (row * s.tokens + t) * s.erases + (s.erases == 1 ? 0 : d)) * key(d) * cell(d, c);
+            erased += at(x.erase, (row * s.tokens + t) * s.erases + (s.erases == 1 ? 0 : d)) *
+                      (s.own_erase_keys ? 1 : key(d)) * cell(d, c);
           const double value = c < s.value_width ? at(x.v, (row * s.tokens + t) * s.value_width + c) : 1;
           for (std::int64_t d = 0; d < s.key_width; ++d) cell(d, c) += key(d) * (strength * value - erased);
         }
@@ -197,9 +200,15 @@ TEST_CASE("a long sequence keeps its digits", "[recurrence]") {
 }
 
 TEST_CASE("the bits of the linear recurrence do not depend on threads, batches and segments", "[recurrence]") {
-  for (const auto& [decays, erases] : {std::pair{0, 0}, {1, 0}, {12, 0}, {0, 1}, {1, 1}, {12, 12}}) {
+  for (const auto& [decays, erases, own] : {std::tuple{0, 0, false},
+                                            {1, 0, false},
+                                            {12, 0, false},
+                                            {0, 1, false},
+                                            {1, 1, false},
+                                            {12, 12, false},
+                                            {12, 12, true}}) {
     const bool normalized = decays == 1 && erases == 0;
-    const Sizes sizes{3, 2, 4, 100, 12, 20, decays, true, normalized, erases};
+    const Sizes sizes{3, 2, 4, 100, 12, 20, decays, true, normalized, erases, own};
     Values x(sizes);
     const auto alone = outcome(x, true, {});
     for (const int parts : {2, 3, 16}) {
@@ -211,7 +220,7 @@ TEST_CASE("the bits of the linear recurrence do not depend on threads, batches a
       const auto n = static_cast<std::ptrdiff_t>(of.values.size() / 3);
       return std::vector<Real>(of.values.begin() + n, of.values.begin() + 2 * n);
     };
-    Values one({1, 2, 4, 100, 12, 20, decays, true, normalized, erases});
+    Values one({1, 2, 4, 100, 12, 20, decays, true, normalized, erases, own});
     for (auto [to, from] : {std::pair{&one.q, &x.q},
                             {&one.k, &x.k},
                             {&one.v, &x.v},
@@ -239,8 +248,9 @@ TEST_CASE("the bits of the linear recurrence do not depend on threads, batches a
                                         decays > 0 ? behind(one.g) : Tensor{},
                                         {},
                                         behind(one.write),
-                                        erases > 0 ? behind(one.erase) : Tensor{},
-                                        normalized},
+                                        erases > 0 && !own ? behind(one.erase) : Tensor{},
+                                        normalized,
+                                        own ? behind(one.erase) : Tensor{}},
                                        {.segments = {numbers.data(), 137}})
                          .outputs;
     CHECK(read(slice(y, 2, 37, 100)) == without_start[0]);
@@ -310,8 +320,56 @@ TEST_CASE("the linear recurrence says which shape does not fit", "[recurrence]")
   CHECK_THROWS_WITH(
       linear_recurrence({q, q, v, {}, {}, {}, tape.zeros({2, 4, 5, 1}), true}),
       "[linear_recurrence] outputs can't be divided by the sum of their weights where the state is erased");
+  LinearRecurrenceOperands own{q, q, v};
+  own.erase_keys = tape.zeros({2, 4, 5, 1});
+  CHECK_THROWS_WITH(linear_recurrence(own), "[linear_recurrence] the erase keys must be [2, 4, 5, 4], they are "
+                                            "[2, 4, 5, 1]");
+  own.erase = own.erase_keys;
+  CHECK_THROWS_WITH(linear_recurrence(own), "[linear_recurrence] erase keys have no strength beside them");
   CHECK_THROWS_WITH(linear_recurrence({q, q, v, {}, {}, tape.zeros({2, 2, 5, 1})}),
                     "[linear_recurrence] the strength of the write must be [2, 4, 5, 1], it is [2, 2, 5, 1]");
+}
+
+TEST_CASE("an erase and a write are a step of the general form", "[recurrence]") {
+  constexpr std::int64_t tokens = 70, width = 4;
+  const Shape keys{1, 1, tokens, width};
+  for (const Domain& decay : {Domain{-0.6, -0.001}, Domain{-4, -0.001}}) {
+    Operand q(keys, 1, {-1, 1}), k(keys, 2, {-1, 1}), v({1, 1, tokens, 3}, 3, {-1, 1}), g(keys, 4, decay),
+        u(keys, 5, {-0.6, 0.6}), p(keys, 6, {-0.6, 0.6});
+    Tape tape;
+    const auto alternating = [&](const Tensor& first, const Tensor& second) {
+      return reshape(concat({unsqueeze(first, 3), unsqueeze(second, 3)}, 3), {1, 1, 2 * tokens, first.shape[3]});
+    };
+    const auto zeros_as = [&](const Tensor& x) { return tape.zeros(x.shape); };
+    const Tensor queries = q.on(tape), values = v.on(tape), decays = g.on(tape);
+    LinearRecurrenceOperands all{alternating(zeros_as(queries), queries),
+                                 alternating(scale(u.on(tape), -1), k.on(tape)), alternating(zeros_as(values), values),
+                                 alternating(decays, zeros_as(decays))};
+    all.erase_keys = alternating(mul(exp(scale(decays, -1)), p.on(tape)), zeros_as(queries));
+    const Tensor y = linear_recurrence(all).outputs;
+    std::vector<double> wanted(tokens * 3), state(width * 3);
+    const auto at = [&](const Operand& of, std::int64_t t, std::int64_t d) {
+      return static_cast<double>(of.values[static_cast<std::size_t>(t * of.shape[3] + d)]);
+    };
+    for (std::int64_t t = 0; t < tokens; ++t)
+      for (std::int64_t c = 0; c < 3; ++c) {
+        double reading = 0;
+        for (std::int64_t d = 0; d < width; ++d) reading += at(p, t, d) * state[static_cast<std::size_t>(d * 3 + c)];
+        for (std::int64_t d = 0; d < width; ++d) {
+          double& cell = state[static_cast<std::size_t>(d * 3 + c)];
+          cell = std::exp(at(g, t, d)) * cell + at(u, t, d) * reading + at(k, t, d) * at(v, t, c);
+          wanted[static_cast<std::size_t>(t * 3 + c)] += at(q, t, d) * cell;
+        }
+      }
+    std::vector<double> got;
+    const std::vector<Real> rows = read(y);
+    for (std::int64_t t = 0; t < tokens; ++t)
+      for (std::int64_t c = 0; c < 3; ++c) got.push_back(rows[static_cast<std::size_t>((2 * t + 1) * 3 + c)]);
+    double worst = 0;
+    for (std::size_t i = 0; i < got.size(); ++i)
+      worst = std::max(worst, std::abs(got[i] - wanted[i]) / std::max(1.0, std::abs(wanted[i])));
+    CHECK(worst < 10 * tolerance);
+  }
 }
 
 TEST_CASE("what is erased with strength 1 at a key is what was there", "[recurrence]") {

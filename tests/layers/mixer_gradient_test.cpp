@@ -17,6 +17,7 @@ TEST_CASE("every recurrence has the right gradient", "[mixer][gradient]") {
                                                                     {"mixer.query_key_norm", word("l2")}});
   cases.emplace_back("gla", std::map<std::string, Value>{{"mixer.keys", word("complement")}});
   cases.emplace_back("gdn2", std::map<std::string, Value>{{"mixer.range", word("-1..1")}});
+  cases.emplace_back("gdn2", std::map<std::string, Value>{{"mixer.steps", std::int64_t{3}}});
   cases.emplace_back("delta_net", std::map<std::string, Value>{{"mixer.decay", word("softplus")},
                                                                {"mixer.write", word("step")},
                                                                {"mixer.write_gate", word("head")}});

@@ -51,15 +51,16 @@ public:
 
   std::vector<std::vector<double>> operator()(const std::vector<std::vector<double>>& x) const {
     const bool has_keys = o_.keys == "projected";
-    const std::int64_t keys = widths_.keys(), values = widths_.values(), channels = (has_keys ? 2 : 1) * keys + values;
+    const std::int64_t queries = widths_.queries(), keys = has_keys ? widths_.keys() : 0, values = widths_.values(),
+                       channels = queries + keys + values, steps = widths_.steps;
     std::vector<std::vector<double>> all;
     for (const auto& row : x) all.push_back(affine("qkv", row, channels));
     all = convolved(all, channels);
     const std::int64_t sharing = widths_.heads / widths_.key_heads,
                        features = feature_info(o_.feature).output_width(widths_.key_width), V = widths_.value_width;
-    std::vector<std::vector<double>> out(x.size(), std::vector<double>(static_cast<std::size_t>(values)));
+    std::vector<std::vector<double>> out(x.size(), std::vector<double>(static_cast<std::size_t>(values / steps)));
     const std::vector<DecayRow> decays = decays_of(x, features);
-    const std::vector<std::vector<double>> erase = strengths("erase", o_.erase, x, widths_.heads * features),
+    const std::vector<std::vector<double>> erase = strengths("erase", o_.erase, x, steps * widths_.heads * features),
                                            gate = strengths("write_gate", o_.write_gate, x, values);
     // Of one head; a strength of the head is that of each channel.
     const auto strength = [&](const std::vector<double>& of, const std::string& by, std::int64_t head,
@@ -81,32 +82,37 @@ public:
           return std::vector<double>(all[t].begin() + from, all[t].begin() + from + width);
         };
         std::vector<double> q = mapped("query_feature", head(shared * widths_.key_width, widths_.key_width), shared);
-        std::vector<double> k;
-        if (has_keys) {
-          k = mapped("key_feature", head(keys + shared * widths_.key_width, widths_.key_width), shared);
-        } else {
-          for (std::int64_t d = 0; d < features; ++d) k.push_back(-std::expm1(decay(d)));
-          k = normed(k);
-        }
         q = rotated(q, static_cast<std::int64_t>(t), Rotated::queries);
-        k = rotated(k, static_cast<std::int64_t>(t), Rotated::keys);
-        const std::vector<double> v = head((has_keys ? 2 : 1) * keys + h * V, V);
-        const double twice = o_.range == "-1..1" ? 2 : 1,
-                     step = o_.write == "step"   ? decays[t].step[static_cast<std::size_t>(h)]
-                            : o_.erase == "head" ? twice * erase[t][static_cast<std::size_t>(h)]
-                                                 : 1;
         for (std::int64_t d = 0; d < features; ++d) {
           const auto row = static_cast<std::size_t>(d);
-          const double head_gate = o_.write_gate == "head" ? gate[t][static_cast<std::size_t>(h)] : 1;
-          total[row] = std::exp(decay(d)) * total[row] + k[row] * step * head_gate;
+          total[row] *= std::exp(decay(d));
           for (double& number : state[row]) number *= std::exp(decay(d));
         }
-        for (std::size_t c = 0; c < v.size(); ++c) {
-          double erased = 0;
-          for (std::size_t d = 0; d < k.size() && o_.erase != "none"; ++d)
-            erased += twice * strength(erase[t], o_.erase, h, features, d) * k[d] * state[d][c];
-          for (std::size_t d = 0; d < k.size(); ++d)
-            state[d][c] += k[d] * (step * strength(gate[t], o_.write_gate, h, V, c) * v[c] - erased);
+        std::vector<double> v;
+        for (std::int64_t s = 0; s < steps; ++s) {
+          const std::int64_t of_keys = s * widths_.key_heads + shared, of_head = s * widths_.heads + h;
+          std::vector<double> k;
+          if (has_keys) {
+            k = mapped("key_feature", head(queries + of_keys * widths_.key_width, widths_.key_width), of_keys);
+          } else {
+            for (std::int64_t d = 0; d < features; ++d) k.push_back(-std::expm1(decay(d)));
+            k = normed(k);
+          }
+          k = rotated(k, static_cast<std::int64_t>(t), Rotated::keys);
+          v = head(queries + keys + of_head * V, V);
+          const double twice = o_.range == "-1..1" ? 2 : 1,
+                       step = o_.write == "step"   ? decays[t].step[static_cast<std::size_t>(h)]
+                              : o_.erase == "head" ? twice * erase[t][static_cast<std::size_t>(of_head)]
+                                                   : 1,
+                       head_gate = o_.write_gate == "head" ? gate[t][static_cast<std::size_t>(of_head)] : 1;
+          for (std::size_t d = 0; d < k.size(); ++d) total[d] += k[d] * step * head_gate;
+          for (std::size_t c = 0; c < v.size(); ++c) {
+            double erased = 0;
+            for (std::size_t d = 0; d < k.size() && o_.erase != "none"; ++d)
+              erased += twice * strength(erase[t], o_.erase, of_head, features, d) * k[d] * state[d][c];
+            for (std::size_t d = 0; d < k.size(); ++d)
+              state[d][c] += k[d] * (step * strength(gate[t], o_.write_gate, of_head, V, c) * v[c] - erased);
+          }
         }
         double weights = 0;
         for (std::size_t d = 0; d < q.size(); ++d) weights += factor() * q[d] * total[d];
@@ -155,7 +161,7 @@ private:
                                              const std::vector<std::vector<double>>& x, std::int64_t channels) const {
     std::vector<std::vector<double>> out(x.size());
     for (std::size_t t = 0; t < x.size() && by != "none"; ++t) {
-      out[t] = affine(name, x[t], by == "head" ? widths_.heads : channels);
+      out[t] = affine(name, x[t], by == "head" ? widths_.steps * widths_.heads : channels);
       for (double& number : out[t]) number = 1 / (1 + std::exp(-number));
     }
     return out;
@@ -211,7 +217,7 @@ private:
     return out;
   }
   std::vector<double> finished(const std::vector<double>& x, std::vector<double> y) const {
-    const std::int64_t values = widths_.values();
+    const std::int64_t values = widths_.values() / widths_.steps;
     const auto gate = [&] {
       if (o_.gate == "none") return;
       const bool is_low = o_.gate_rank == "head";

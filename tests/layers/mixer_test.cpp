@@ -60,7 +60,7 @@ std::vector<Case> cases() {
   for (const char* by : {"head", "channel"})
     out.push_back({"recurrence", {{"mixer.write_gate", word(by)}, {"mixer.skip", true}}});
   // States that are erased stay small with keys of length 1.
-  for (const char* kind : {"delta_net", "gated_delta_net", "kda", "gdn2"})
+  for (const char* kind : {"delta_net", "gated_delta_net", "kda", "gdn2", "delta_product"})
     out.push_back({kind, {{"mixer.range", word("-1..1")}, {"mixer.convolution", std::int64_t{0}}}});
   for (const char* by : {"head", "channel"})
     out.push_back({"recurrence",
@@ -73,6 +73,19 @@ std::vector<Case> cases() {
                     {"mixer.write", word("step")},
                     {"mixer.write_gate", word("head")},
                     {"mixer.bias", true}}});
+  // Several keys of a token.
+  out.push_back({"gdn2", {{"mixer.steps", std::int64_t{3}}, {"mixer.position", word("rotary")}}});
+  out.push_back({"delta_product", {{"mixer.feature", word("hedgehog")}, {"mixer.key_ratio", 1.0}}});
+  out.push_back({"recurrence",
+                 {{"mixer.query_key_norm", word("l2")},
+                  {"mixer.heads", std::int64_t{4}},
+                  {"mixer.key_heads", std::int64_t{2}},
+                  {"mixer.decay", word("softplus")},
+                  {"mixer.write", word("step")},
+                  {"mixer.write_gate", word("channel")},
+                  {"mixer.steps", std::int64_t{2}},
+                  {"mixer.bias", true}}});
+  out.push_back({"recurrence", {{"mixer.decay", word("constant")}, {"mixer.steps", std::int64_t{4}}}});
   out.push_back({"gla", {{"mixer.erase", word("head")}, {"mixer.keys", word("complement")}}});
   out.push_back({"gla", {{"mixer.keys", word("complement")}, {"mixer.query_key_norm", word("l2")}}});
   return out;
@@ -248,6 +261,7 @@ TEST_CASE("the weights of a recurrence times the values are its results", "[mixe
     plain.changes["mixer.activation"] = word("none");
     Made made(plain);
     const RecurrenceWidths widths = recurrence_widths(made.choice.mixer, sizes);
+    if (widths.steps > 1) continue; // each value has a weight of its own, and only their sum is shown
     Operand x({2, 35, width}, 5, {-1, 1});
     Tape tape;
     Pass pass = made.weights.pass(tape);
@@ -366,6 +380,9 @@ TEST_CASE("networks of the delta rule equal each other where their parts are the
   Made by_head({"gated_delta_net", with({})}), by_channel({"kda", with({{"mixer.softplus.rank", word("full")}})});
   copy(by_head, by_channel, and_these({"erase.weight", "decay.step.weight", "decay.step_bias", "decay.log_rate"}));
   CHECK(worst_difference(by_head.run(x), by_channel.run(x)) < tolerance);
+  // With one step for each token, delta_product is gated_delta_net with strengths up to 2.
+  CHECK(Made({"delta_product", {{"mixer.steps", std::int64_t{1}}}}).run(x) ==
+        Made({"gated_delta_net", {{"mixer.range", word("-1..1")}}}).run(x));
   // Strengths that are the same for all channels are kda.
   Made kda({"kda", {}}), gdn2({"gdn2", {}});
   copy(kda, gdn2,
@@ -396,6 +413,12 @@ TEST_CASE("a recurrence refuses sizes and parts that don't fit", "[mixer]") {
   CHECK(why({"kda", {{"mixer.write", word("step")}}}) ==
         "mixer.write is 'step', and the decay has a step of each channel: set mixer.softplus.by = \"head\", or "
         "mixer.write = \"same\"");
+  CHECK(why({"hgrn2", {{"mixer.steps", std::int64_t{2}}}}) ==
+        "mixer.keys is 'complement', which gives each token one key, and mixer.steps is 2: set mixer.steps = 1, or "
+        "mixer.keys = \"projected\"");
+  CHECK(why({"mamba2", {{"mixer.steps", std::int64_t{2}}}}) ==
+        "mixer.skip adds the value of a token, and mixer.steps = 2 gives each token 2 values: set mixer.skip = false, "
+        "or mixer.steps = 1");
   CHECK(why({"delta_net", {{"mixer.normalizer", word("sum")}}}) ==
         "an erase makes weights negative, and their sum may be 0: set mixer.normalizer = \"none\"");
   CHECK(why({"retention", {{"mixer.keys", word("complement")}}}) ==
