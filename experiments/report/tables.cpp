@@ -149,6 +149,14 @@ bool memory_differs(const ReportData& report) {
   return most > 1.01 * least;
 }
 
+/// Whether arms differ in the size of the state, where one arm has none, too.
+bool state_differs(const ReportData& report) {
+  std::set<std::optional<std::int64_t>> sizes;
+  for (const ReportArm& arm : report.arms)
+    if (arm.cost) sizes.insert(arm.cost->state_size);
+  return sizes.size() > 1;
+}
+
 void add_values(Builder& builder, const ReportData& report) {
   builder.add({.keys = {"arm"}, .title = "arm", .kind = Kind::name, .detail = Detail::main}, true,
               [](const RowOf& row) { return document::Cell{.values = {row.arm.true_label()}, .text = row.arm.label}; });
@@ -267,6 +275,17 @@ void add_costs(Builder& builder, const ReportData& report) {
                .about = "floating-point operations of one training step."},
               any([&](const ReportArm& arm) { return flops(arm) > 0; }), [flops](const RowOf& row) {
                 return amount_cell(flops(row.arm), flops(row.arm), scaled(flops(row.arm), ""));
+              });
+  builder.add({.keys = {"state_size"},
+               .title = "state",
+               .kind = Kind::amount,
+               .detail = Detail::main,
+               .folds = true,
+               .about = "numbers that decoding stores for one sequence, once the longest one is read: keys and values, "
+                        "or states of recurrences. In float32, a number takes 4 bytes."},
+              state_differs(report), [](const RowOf& row) {
+                const std::int64_t size = row.arm.cost ? row.arm.cost->state_size.value_or(0) : 0;
+                return amount_cell(size, static_cast<double>(size), with_commas(size));
               });
   builder.add({.keys = {"seconds"}, .title = "time", .kind = Kind::amount, .detail = Detail::main, .folds = true},
               !report.table || any(has_time), [](const RowOf& row) {
