@@ -49,9 +49,9 @@ struct LinearRecurrenceResult {
 /// state, as in the delta rule (Yang et al. 2024, arXiv 2406.06484) and its successors (arXiv 2412.06464, 2510.26692,
 /// 2605.22791):
 ///   S_t = D S_(t-1) + k_t (w_t v_t - (b_t k_t)^T D S_(t-1))^T     with D = Diag(exp(g_t))
-/// With erase keys p, p_t is in place of b_t k_t. Two tokens then make a step of the general form, S_t = D S_(t-1) + u_t
-/// (p_t^T S_(t-1)) + k_t v_t^T (RWKV-7: Peng et al. 2025, arXiv 2503.14456): the first one erases by the key -u and the
-/// erase key exp(-g) p, with the decay and a write of 0, the second one writes.
+/// With erase keys p, p_t is in place of b_t k_t. Two tokens then make a step of the general form, S_t = D S_(t-1) +
+/// u_t (p_t^T S_(t-1)) + k_t v_t^T (RWKV-7: Peng et al. 2025, arXiv 2503.14456): the first one erases by the key -u and
+/// the erase key exp(-g) p, with the decay and a write of 0, the second one writes.
 ///
 /// Blocks of 16 tokens are computed by matrix products: with G_i, the sum of g from the block's first token to token i,
 /// and n, its last,

@@ -41,8 +41,8 @@ struct BlockRows {
   std::int64_t tokens;
 };
 
-/// Rows that read the state: the queries, or the erasers, which are keys times minus the strength of the erase, or minus
-/// the erase keys.
+/// Rows that read the state: the queries, or the erasers, which are keys times minus the strength of the erase, or
+/// minus the erase keys.
 struct StateReaders {
   bool see_own_token; ///< Do they read the state after the write of their token, or before?
   PackedRows rows{};

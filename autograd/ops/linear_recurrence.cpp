@@ -112,7 +112,7 @@ Problem problem_of(const Op& op, const LinearRecurrenceOperands& x, const Recurr
                           p.tokens, p.sizes.key_width, e.shape.text()));
   }
   if (const Tensor& e = x.erase_keys; e.tape) {
-    op.check(!x.erase.tape, "erase keys have no strength beside them");
+    op.check(!x.erase.tape, "erase keys have no strength of the erase");
     p.sizes.erase_width = p.sizes.key_width;
     p.sizes.own_erase_keys = true;
     if (!(e.shape == Shape{p.batch, p.heads, p.tokens, p.sizes.key_width}))

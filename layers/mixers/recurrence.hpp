@@ -39,8 +39,8 @@ MixerInfo recurrence_kind(Variant about);
 /// SiLU, or SiLU alone; then, for queries and keys, a feature map, a norm and a rotation by the position; g by the
 /// decay (mixers/decay.hpp); the strengths of erase, b, and write, w, or none. From o: the division by q . (sum of
 /// keys), a skip D v_t, an output gate, a norm, and W_o.
-/// With mixer.steps = n (DeltaProduct: Siems et al. 2025, arXiv 2502.10297), a token has n keys k with their v, b and w:
-/// n steps of the recurrence, of which the first one decays, and o is read after the last one.
+/// With mixer.steps = n (DeltaProduct: Siems et al. 2025, arXiv 2502.10297), a token has n keys k with their v, b and
+/// w: n steps of the recurrence, of which the first one decays, and o is read after the last one.
 class RecurrentMixer final : public Mixer {
 public:
   RecurrentMixer(const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes, const InitRule& output_init);

@@ -325,7 +325,7 @@ TEST_CASE("the linear recurrence says which shape does not fit", "[recurrence]")
   CHECK_THROWS_WITH(linear_recurrence(own), "[linear_recurrence] the erase keys must be [2, 4, 5, 4], they are "
                                             "[2, 4, 5, 1]");
   own.erase = own.erase_keys;
-  CHECK_THROWS_WITH(linear_recurrence(own), "[linear_recurrence] erase keys have no strength beside them");
+  CHECK_THROWS_WITH(linear_recurrence(own), "[linear_recurrence] erase keys have no strength of the erase");
   CHECK_THROWS_WITH(linear_recurrence({q, q, v, {}, {}, tape.zeros({2, 2, 5, 1})}),
                     "[linear_recurrence] the strength of the write must be [2, 4, 5, 1], it is [2, 2, 5, 1]");
 }
