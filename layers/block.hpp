@@ -59,6 +59,9 @@ public:
   struct Past {
     std::unique_ptr<MixerState> own; ///< null before the first step
     KVCache memory;
+
+    /// As MixerState::numbers, with the keys and values of the encoder output.
+    std::int64_t numbers(std::int64_t more) const { return own->numbers(more) + memory.numbers(0); }
   };
   /// Stores the keys and values of the encoder output for cross attention.
   void encode_memory(Pass& pass, const Tensor& memory, Past& past) const {

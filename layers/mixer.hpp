@@ -24,6 +24,8 @@ public:
   virtual std::int64_t length() const = 0;
   /// Sequence i becomes a copy of the earlier sequence parents[i]. The number of sequences may change.
   virtual void select(std::span<const std::int64_t> parents) = 0;
+  /// How many numbers are stored for one sequence once `more` further positions are read; at least one step is done.
+  virtual std::int64_t numbers(std::int64_t more) const = 0;
 };
 
 /// What a mixer, or cross attention, is made for.

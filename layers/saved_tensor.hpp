@@ -30,13 +30,15 @@ public:
   /// Sequence i becomes a copy of the earlier sequence parents[i]. The number of sequences may change.
   void select(std::span<const std::int64_t> parents) {
     if (empty()) return;
-    const std::int64_t each = shape_.size() / shape_[0];
+    const std::int64_t each = numbers_each();
     std::vector<Real> chosen;
     for (const std::int64_t p : parents)
       chosen.insert(chosen.end(), numbers_.begin() + p * each, numbers_.begin() + (p + 1) * each);
     numbers_ = std::move(chosen);
     shape_[0] = std::ssize(parents);
   }
+  /// How many numbers are stored for one sequence.
+  std::int64_t numbers_each() const { return empty() ? 0 : shape_.size() / shape_[0]; }
 
 private:
   Shape shape_;

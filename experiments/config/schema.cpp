@@ -283,7 +283,7 @@ json::object sweep_schema() {
   return described("sweep",
                    {{"seeds", seeds_schema()},
                     {"looks", list_of({{"type", "integer"}, {"minimum", 2}})},
-                    {"match", {{"type", "string"}, {"enum", {"none", "parameters", "flops"}}}},
+                    {"match", {{"type", "string"}, {"enum", {"none", "parameters", "flops", "state"}}}},
                     {"reference", name},
                     {"within", {{"anyOf", {name, list_of(name)}}}},
                     {"tune", described("sweep.tune", {{"grid", reference("$defs/axes")}, {"seeds", seeds_schema()}})},

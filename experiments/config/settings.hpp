@@ -109,7 +109,7 @@ struct SweepSpec {
   std::vector<std::int64_t> seeds; ///< replicates; empty: only the file's own seed
   LookSpec looks;
   std::vector<SweepBlock> blocks;
-  /// none | parameters | flops: the quantity that the feed-forward width matches across arms
+  /// none | parameters | flops | state: the quantity that a width matches across arms
   std::string match = "none";
   Origin match_origin;
   std::string reference;           ///< what reports call the reference; empty: by the options that arms change

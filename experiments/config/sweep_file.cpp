@@ -184,7 +184,7 @@ struct SweepReader : SweepChanges {
   }
 
   void read_match(const toml::node& node, ConfigFile& out) {
-    const std::vector<std::string> words{"none", "parameters", "flops"};
+    const std::vector<std::string> words{"none", "parameters", "flops", "state"};
     const auto* text = node.as_string();
     if (text && std::find(words.begin(), words.end(), text->get()) != words.end())
       out.sweep_match = Setting{text->get(), at(node.source())};

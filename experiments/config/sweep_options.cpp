@@ -94,8 +94,9 @@ std::vector<SweepTable> make_tables() {
          "have an error rate of 5 %. Without it, one look at all seeds.",
          "a rising list of integers of 2 or more; the last is the number of seeds", "seeds = 10\nlooks = [6, 10]"},
         {"match",
-         "Gives every arm as many parameters or FLOPs as the reference, by the width of its feed-forward sublayers.",
-         "one of none, parameters, flops; without it, none", "match = \"parameters\""},
+         "Gives every arm as many parameters or FLOPs as the reference, by the width of its feed-forward sublayers, or "
+         "a state of the same size while it decodes the longest sequence, by model.width.",
+         "one of none, parameters, flops, state; without it, none", "match = \"parameters\""},
         {"reference",
          "The reference's name in reports. Without it: \"reference\", followed by its values of the options that arms "
          "change if these are few.",

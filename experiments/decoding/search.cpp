@@ -234,6 +234,8 @@ public:
     batch_.sequences = std::ssize(parents);
   }
 
+  std::int64_t state_size(std::int64_t) const override { return 0; }
+
 private:
   const Model& model_;
   Batch batch_;

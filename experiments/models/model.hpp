@@ -32,6 +32,9 @@ public:
   /// Sequence i continues from the state of sequence parents[i]. The number of parents may differ from the number of
   /// sequences.
   virtual void select(std::span<const std::int64_t> parents) = 0;
+  /// How many numbers are stored for one sequence once `more` further tokens are read, after at least one: keys and
+  /// values, states of recurrences, and what is stored of the encoder output. Tokens are no such numbers.
+  virtual std::int64_t state_size(std::int64_t more) const = 0;
 };
 
 class Model {

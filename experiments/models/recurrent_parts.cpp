@@ -60,7 +60,7 @@ Tensor RecurrentDecoding::PerSequence::on(Tape& tape) const {
 
 void RecurrentDecoding::PerSequence::select(std::span<const std::int64_t> parents) {
   if (numbers.empty()) return;
-  const std::int64_t each = shape.size() / shape[0];
+  const std::int64_t each = numbers_each();
   std::vector<Real> chosen;
   chosen.reserve(parents.size() * static_cast<std::size_t>(each));
   for (const std::int64_t parent : parents)
@@ -130,6 +130,13 @@ void RecurrentDecoding::select(std::span<const std::int64_t> parents) {
   }
   sources_ = std::move(sources);
   lengths_ = std::move(lengths);
+}
+
+std::int64_t RecurrentDecoding::state_size(std::int64_t) const {
+  std::int64_t sum = fed_.numbers_each() + states_.numbers_each() + transformed_.numbers_each();
+  for (const auto* cells : {&h_, &c_})
+    for (const PerSequence& layer : *cells) sum += layer.numbers_each();
+  return sum;
 }
 
 } // namespace heed::HEED_REAL

@@ -46,6 +46,7 @@ public:
 
   Tensor step(Pass& pass, std::span<const std::int32_t> tokens) override;
   void select(std::span<const std::int64_t> parents) override;
+  std::int64_t state_size(std::int64_t more) const override;
 
 private:
   /// A copy of a tensor whose first axis is the sequences, in memory of its own. The copy of an empty tensor is empty.
@@ -56,6 +57,7 @@ private:
     void keep(const Tensor& x);
     Tensor on(Tape& tape) const; // valid until the next change
     void select(std::span<const std::int64_t> parents);
+    std::int64_t numbers_each() const { return numbers.empty() ? 0 : shape.size() / shape[0]; }
   };
   void keep(const RecurrentDecoder::State& state);
   Source source_on(Tape& tape) const;

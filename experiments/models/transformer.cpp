@@ -214,4 +214,10 @@ void TransformerDecoding::select(std::span<const std::int64_t> parents) {
   }
 }
 
+std::int64_t TransformerDecoding::state_size(std::int64_t more) const {
+  std::int64_t sum = 0;
+  for (const Block::Past& past : past_.blocks) sum += past.numbers(more);
+  return sum;
+}
+
 } // namespace heed::HEED_REAL

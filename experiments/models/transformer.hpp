@@ -116,6 +116,7 @@ public:
   Tensor step(Pass& pass, std::span<const std::int32_t> tokens) override;
   void read(Pass& pass, std::int64_t sequences, std::span<const std::int32_t> tokens) override;
   void select(std::span<const std::int64_t> parents) override;
+  std::int64_t state_size(std::int64_t more) const override;
 
 private:
   Tensor next(Pass& pass, const TokenSequences& tokens);

@@ -40,7 +40,8 @@ json::value cost_object(const ReportArm& arm) {
   const auto known = [](double amount) { return amount > 0 ? json_number(amount) : json::value(nullptr); };
   return json::object{{"parameters", arm.cost->parameters},
                       {"flops_per_step", known(arm.cost->flops_per_step)},
-                      {"bytes", known(arm.cost->bytes)}};
+                      {"bytes", known(arm.cost->bytes)},
+                      {"state_size", arm.cost->state_size ? json::value(*arm.cost->state_size) : json::value(nullptr)}};
 }
 
 /// @param decimals  of the texts, mean and spread of each point
@@ -130,6 +131,12 @@ const CostMeasure cost_measures[] = {
      [](double count) { return with_commas(static_cast<std::int64_t>(count)); }},
     {"flops", [](const ReportArm& arm) { return planned(arm, &PlannedCost::flops_per_step); },
      [](double flops) { return scaled(flops, ""); }},
+    {"state_size",
+     [](const ReportArm& arm) {
+       return arm.cost && arm.cost->state_size ? std::optional(static_cast<double>(*arm.cost->state_size))
+                                               : std::nullopt;
+     },
+     [](double numbers) { return with_commas(static_cast<std::int64_t>(numbers)); }},
 };
 
 std::string ratio_text(double ratio) { return fixed(ratio, 3) + " ×"; }

@@ -3,6 +3,7 @@
 #include "experiments/report/numbers.hpp"
 #include "experiments/statistics/spreads.hpp"
 #include "experiments/statistics/tuning_choice.hpp"
+#include "experiments/sweep/matching.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -72,15 +73,17 @@ std::vector<std::pair<std::string, std::string>> formulas_of_arms(const ReportDa
 
 std::string matching_in_words(const ReportArm& arm, const std::string& match) {
   const BudgetMatch& matched = *arm.matched;
-  const bool parameters = match == "parameters";
-  const std::string amounts = parameters ? fmt::format("{} parameters against the reference's {}",
-                                                       with_commas(std::llround(matched.amount)),
-                                                       with_commas(std::llround(matched.target)))
-                                         : fmt::format("{} against the reference's {}", scaled(matched.amount, "FLOPs"),
-                                                       scaled(matched.target, "FLOPs"));
-  std::string text = fmt::format("feed-forward of {} features, {} ({} %).", with_commas(matched.width), amounts,
+  const auto counted = [](double amount) { return with_commas(std::llround(amount)); };
+  const bool flops = match == "flops", state = match == "state";
+  const std::string amount = flops ? scaled(matched.amount, "FLOPs")
+                                   : fmt::format("{} {}", counted(matched.amount), matched_unit(match)),
+                    target = flops ? scaled(matched.target, "FLOPs") : counted(matched.target);
+  std::string text = fmt::format("{} of {}, {} against the reference's {} ({} %).",
+                                 state ? "model.width" : "feed-forward",
+                                 with_commas(matched.width) + (state ? "" : " features"), amount, target,
                                  signed_fixed(100 * matched.excess(), 2));
-  if (std::abs(matched.excess()) > matched_enough) text += " Not even: no width of the feed-forward comes nearer.";
+  if (std::abs(matched.excess()) > matched_enough)
+    text += fmt::format(" Not even: no width{} comes nearer.", state ? "" : " of the feed-forward");
   return text;
 }
 

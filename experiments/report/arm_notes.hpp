@@ -18,7 +18,7 @@ namespace heed {
 std::vector<std::pair<std::string, std::string>> formulas_of_arms(const ReportData& report);
 
 /// "feed-forward of 132 features, 63,040 parameters against the reference's 63,040 (+0.00 %)."
-/// @param match  parameters | flops
+/// @param match  parameters | flops | state
 std::string matching_in_words(const ReportArm& arm, const std::string& match);
 
 /// Fills in ReportArm::p_choices and other_choices. Needs the comparisons.

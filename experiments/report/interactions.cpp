@@ -5,6 +5,7 @@
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/statistics/summary.hpp"
+#include "experiments/sweep/matching.hpp"
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>
@@ -28,12 +29,12 @@ struct CrossedArm {
 };
 
 std::vector<PlannedChange> own_changes(const std::vector<PlannedChange>& changes,
-                                       const std::vector<PlannedOption>& within, bool is_matched) {
+                                       const std::vector<PlannedOption>& within, const std::string& match) {
   std::vector<PlannedChange> out;
   for (const PlannedChange& change : changes) {
     const bool makes_group = std::ranges::any_of(within,
                                                  [&](const PlannedOption& option) { return option.key == change.key; });
-    if (!makes_group && !(is_matched && change.key == "block.ffn_width")) out.push_back(change);
+    if (!makes_group && !(match != "none" && change.key == matched_option(match))) out.push_back(change);
   }
   return out;
 }
@@ -110,7 +111,7 @@ std::pair<statistics::SeedValues, statistics::SeedValues> effects(const Contrast
 std::vector<CrossedArm> crossed_arms(const ReportData& report) {
   std::vector<CrossedArm> out;
   for (const ReportArm& arm : report.arms)
-    out.push_back({arm.short_label(), arm.reference, own_changes(arm.changes, report.within, report.match != "none")});
+    out.push_back({arm.short_label(), arm.reference, own_changes(arm.changes, report.within, report.match)});
   return out;
 }
 
@@ -214,7 +215,7 @@ std::size_t interactions_planned(const Plan& plan) {
   std::vector<CrossedArm> arms;
   for (const Arm& arm : plan.arms)
     arms.push_back({arm.name.empty() ? arm.label : arm.name, arm.reference,
-                    own_changes(arm.changes, plan.within, plan.match != "none")});
+                    own_changes(arm.changes, plan.within, plan.match)});
   return crossed_options(arms).size() + (plan.within.empty() ? 0 : crossed_groups(arms).size());
 }
 

@@ -79,8 +79,8 @@ inline boost::json::object json_digits(const Digits& digits) {
 }
 
 /// Numbers in full, and for people:
-///   texts                  mean, spread ("± 0.04"), common_mean (with the table's digits), parameters, flops, time,
-///                          seconds, time_spread, memory; differences and ratios of time, memory and parameters, and
+///   texts                  mean, spread ("± 0.04"), common_mean (with the table's digits), parameters, flops,
+///                          state_size, time, seconds, time_spread, memory; differences and ratios of these costs, and
 ///                          ratios of the mean, to the arm's reference; unknown ones are missing
 ///   limit                  "at chance", "at the ceiling" and so on (`place_of`); empty for none
 ///   seconds_deviation      over the finished runs; null for one

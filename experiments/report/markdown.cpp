@@ -52,10 +52,15 @@ std::string arms_section(const ReportData& report) {
   TextTable table{{"arm", "what it changes", "FLOPs a step", "memory (one thread)"},
                   {Align::left, Align::left, Align::right, Align::right},
                   {}};
-  for (const ReportArm& arm : report.arms)
-    table.rows.push_back({markdown_text(arm.label, true), list_of_changes(arm),
-                          arm.cost ? scaled(arm.cost->flops_per_step, "") : "-",
-                          arm.cost ? scaled(arm.cost->bytes, "B") : "-"});
+  const bool states = std::ranges::any_of(report.arms,
+                                          [](const ReportArm& arm) { return arm.cost && arm.cost->state_size; });
+  if (states) table.add_column("state (numbers)");
+  for (const ReportArm& arm : report.arms) {
+    std::vector<std::string>& row = table.rows.emplace_back(std::vector{
+        markdown_text(arm.label, true), list_of_changes(arm), arm.cost ? scaled(arm.cost->flops_per_step, "") : "-",
+        arm.cost ? scaled(arm.cost->bytes, "B") : "-"});
+    if (states) row.push_back(arm.cost && arm.cost->state_size ? with_commas(*arm.cost->state_size) : "-");
+  }
   return "## Arms\n\n" + markdown_table(table);
 }
 

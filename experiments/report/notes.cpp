@@ -368,6 +368,8 @@ std::vector<Note> report_notes(const ReportData& report) {
         "p and intervals hold for the settings that were chosen. Two arms that are the same function can differ "
         "because other settings were chosen (in 4 to 21 of 100 simulated sweeps); the sentences say what p is "
         "if this is counted as noise.");
+  if (state_differs(report))
+    add("state", "numbers that decoding stores for one sequence, once the longest one is read.", true);
   if (!report.table || std::ranges::any_of(report.arms, &has_time))
     add("time", "training time of one run, the mean over the seeds of the arm.", true);
   if (report.table) add("columns", report.table->columns + ".", true);

@@ -14,11 +14,13 @@
 namespace heed {
 
 /// The table that all formats share: arm, n, mean ± sd of the metric, difference from the reference with its interval,
-/// p, answer, parameters, time. Colour marks arms that differ: green for better, red for worse.
+/// p, answer, parameters, state where it differs, time. Colour marks arms that differ: green for better, red for worse.
 TextTable summary_table(const ReportData& report, const Style& style);
 /// Whether the cost of an arm, or its time, is known. A report of a table has no columns for what no arm has.
 bool has_cost(const ReportArm& arm);
 bool has_time(const ReportArm& arm);
+/// Whether arms of known cost differ in the size of the state, or only some of them have one.
+bool state_differs(const ReportData& report);
 /// The last values of a metric over the runs of the arm.
 struct Measured {
   Metric metric;

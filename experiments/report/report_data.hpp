@@ -182,7 +182,7 @@ struct ReportArm {
   /// The longest sequences of its training, in the unit of [train] evaluate_lengths; empty if the task has no such
   /// option.
   std::optional<std::int64_t> training_length;
-  std::optional<BudgetMatch> matched; ///< only if arms are matched in parameters or FLOPs
+  std::optional<BudgetMatch> matched; ///< only if arms are matched (ReportData::match)
 };
 
 /// Whether the effect of an option depends on another (`contrasts_of`).
@@ -256,7 +256,7 @@ struct ReportData {
   std::string reference_config;      ///< resolved, as TOML
   std::optional<Frozen> frozen;      ///< when the plan was frozen; empty: not recorded
   std::vector<EarlierSweep> earlier; ///< earlier sweeps that share runs
-  std::string match = "none";        ///< what arms are matched in by the feed-forward width: none | parameters | flops
+  std::string match = "none";        ///< what arms are matched in: none | parameters | flops | state
   std::optional<Tuning> tuning;      ///< of a tuned sweep: each arm's trials, their results so far, and the choices
   std::optional<ReportTable> table;  ///< empty: the runs are those of a plan
 

@@ -46,6 +46,8 @@ TextTable measured_table(const ReportData& report) {
                                                          : "lower"});
   const ReportArm& arm = report.arms.front();
   if (arm.cost) table.rows.push_back({"parameters", with_commas(arm.cost->parameters), "", ""});
+  if (arm.cost && arm.cost->state_size)
+    table.rows.push_back({"state", with_commas(*arm.cost->state_size), "numbers", ""});
   if (arm.seconds > 0) table.rows.push_back({"training time", duration(arm.seconds), "", ""});
   return table;
 }

@@ -268,6 +268,17 @@ void add_costs(Builder& builder, const ReportData& report) {
               any([&](const ReportArm& arm) { return flops(arm) > 0; }), [flops](const RowOf& row) {
                 return amount_cell(flops(row.arm), flops(row.arm), scaled(flops(row.arm), ""));
               });
+  builder.add({.keys = {"state_size"},
+               .title = "state",
+               .kind = Kind::amount,
+               .detail = Detail::main,
+               .folds = true,
+               .about = "numbers that decoding stores for one sequence, once the longest one is read: keys and values, "
+                        "or states of recurrences. In float32, a number takes 4 bytes."},
+              state_differs(report), [](const RowOf& row) {
+                const std::int64_t size = row.arm.cost ? row.arm.cost->state_size.value_or(0) : 0;
+                return amount_cell(size, static_cast<double>(size), with_commas(size));
+              });
   builder.add({.keys = {"seconds"}, .title = "time", .kind = Kind::amount, .detail = Detail::main, .folds = true},
               !report.table || any(has_time), [](const RowOf& row) {
                 return amount_cell(row.arm.seconds, row.arm.seconds, duration(row.arm.seconds));
@@ -289,6 +300,13 @@ void add_costs(Builder& builder, const ReportData& report) {
 }
 
 } // namespace
+
+bool state_differs(const ReportData& report) {
+  std::set<std::optional<std::int64_t>> sizes;
+  for (const ReportArm& arm : report.arms)
+    if (arm.cost) sizes.insert(arm.cost->state_size);
+  return sizes.size() > 1;
+}
 
 document::Table arm_table(const ReportData& report) {
   Builder builder(report);

@@ -38,11 +38,11 @@ struct PlannedOption {
 };
 BOOST_DESCRIBE_STRUCT(PlannedOption, (), (key, name))
 
-/// The result of matching an arm to the reference's budget: the feed-forward width, and the matched quantity of the arm
-/// and of the reference.
+/// The result of matching an arm to the reference's budget: the width, and the matched quantity of the arm and of the
+/// reference.
 struct BudgetMatch {
-  std::int64_t width = 0;        ///< block.ffn_width
-  double amount = 0, target = 0; ///< parameters, or FLOPs per step
+  std::int64_t width = 0;        ///< of `matched_option` (sweep/matching.hpp)
+  double amount = 0, target = 0; ///< parameters, FLOPs per step, or numbers of the state
   /// Relative deviation: 0.012 is 1.2 % above the reference.
   double excess() const { return amount / target - 1; }
   bool operator==(const BudgetMatch&) const = default;
@@ -56,8 +56,9 @@ struct PlannedCost {
   std::int64_t parameters = 0;
   double flops_per_step = 0;
   double bytes = 0; ///< peak memory of a training process with one thread
+  /// As Cost::state_size; also empty in plans of versions that did not count it.
+  std::optional<std::int64_t> state_size{};
 };
-BOOST_DESCRIBE_STRUCT(PlannedCost, (), (parameters, flops_per_step, bytes))
 
 /// An arm of the comparison: one configuration, run once for each seed. Arm 0 is the reference: the file without its
 /// [sweep]. With [sweep] within, arms form groups, each with its own reference: the file with the group's values.
@@ -128,7 +129,7 @@ struct Plan {
   std::string hash;              ///< `hash_of` the plan: an edited file with different runs is a new sweep
   std::string metric;            ///< the main metric
   std::vector<std::string> also; ///< further metrics; they form one family of comparisons with the main metric
-  std::string match = "none";    ///< none | parameters | flops
+  std::string match = "none";    ///< none | parameters | flops | state
   std::string reference_name;    ///< what reports call the reference; empty: by the options that arms change
   std::optional<double> margin;  ///< equivalence margin: differences up to this are the same, in the metric's unit
   std::string test = "paired";   ///< paired | unpaired

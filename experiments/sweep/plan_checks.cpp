@@ -68,6 +68,17 @@ std::string prefix_note(const PreparedArm& arm) {
          "anyway";
 }
 
+/// A note about keys of any length that erase: what a key k reads is multiplied by 1 - b |k|^2, which may be below -1.
+std::string erase_note(const PreparedArm& arm) {
+  const auto may_grow = [](const LayerChoice& layer) {
+    const MixerOptions& m = layer.mixer;
+    return m.kind != "attention" && m.erase != "none" && m.query_key_norm != "l2";
+  };
+  if (!arm.config.any_block(may_grow)) return "";
+  return "mixer.erase: keys of any length may multiply the state by a factor below -1, so it may grow without bound; "
+         "mixer.query_key_norm = \"l2\" gives keys the length 1";
+}
+
 /// A note about the first query whose keys are all hidden.
 std::string keyless_note(const PreparedArm& arm) {
   if (arm.queries_without_keys.empty()) return "";
@@ -216,6 +227,7 @@ std::vector<std::string> notes_of(const Preparation& prepared) {
   add(one(start_note), later);
   add(one(warmup_note), later);
   add(one(prefix_note), later);
+  add(one(erase_note), later);
   add(one(positions_note), later);
   for (const std::vector<std::string>* notes :
        {&prepared.settings.notes(), &prepared.plan.notes, &std::as_const(later)})

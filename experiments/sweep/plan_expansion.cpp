@@ -208,8 +208,7 @@ private:
     refuse(change.origin,
            fmt::format("[sweep.tune] tries {} = {}, which changes what sweep.match = \"{}\" makes equal ({:.12g} {}, "
                        "and {:.12g} without it); remove it from the grid, or set sweep.match = \"none\"",
-                       change.key, plain_text(change.value), plan_.match, now,
-                       plan_.match == "flops" ? "FLOPs a step" : "parameters", even));
+                       change.key, plain_text(change.value), plan_.match, now, matched_unit(plan_.match), even));
   }
 
   /// An arm under construction, with data that the plan does not contain.
@@ -268,7 +267,7 @@ private:
         changes = std::move(found.changes);
         arm = settings_.with(changes);
         flat = flat_config(arm.resolve());
-        label += fmt::format(", ffn width {}", matched->width);
+        label += fmt::format(", {} {}", plan_.match == "state" ? "width" : "ffn width", matched->width);
         if (!is_new(arm)) return true;
       }
     }
@@ -329,7 +328,7 @@ void check_tuning(const TuneSpec& spec, const Plan& plan, const std::vector<std:
                                       "such as seeds = [100, 101]",
                                       seed));
   for (const auto& [key, values] : spec.axes) {
-    if (key == width_option && match != "none")
+    if (match != "none" && key == matched_option(match))
       refuse(values.front().origin,
              fmt::format("[sweep.tune] tries {}, which sweep.match sets; remove one of the two", key));
     for (const auto& candidates : blocks)

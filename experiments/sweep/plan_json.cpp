@@ -61,7 +61,15 @@ std::optional<PlannedCost> read_cost(const json::object& object) {
   const json::value* cost = object.if_contains("cost");
   if (!cost) return std::nullopt;
   const json::object& of = as_object(*cost, "\"cost\"");
-  return PlannedCost{integer(of, "parameters"), real(of, "flops_per_step"), real(of, "bytes")};
+  PlannedCost out{integer(of, "parameters"), real(of, "flops_per_step"), real(of, "bytes")};
+  if (of.contains("state_size")) out.state_size = integer(of, "state_size");
+  return out;
+}
+
+json::object cost_fields(const PlannedCost& cost) {
+  json::object out{{"parameters", cost.parameters}, {"flops_per_step", cost.flops_per_step}, {"bytes", cost.bytes}};
+  if (cost.state_size) out["state_size"] = *cost.state_size;
+  return out;
 }
 
 Arm read_arm(const json::object& object) {
@@ -312,7 +320,7 @@ std::string runs_json(const std::vector<PlannedRun>& runs, bool with_config = tr
 
 std::string trial_json(const Trial& trial) {
   json::object fields{{"point", json::value_from(trial.point)}, {"runs", json::value_from(trial.runs)}};
-  if (trial.cost) fields["cost"] = json::value_from(*trial.cost);
+  if (trial.cost) fields["cost"] = cost_fields(*trial.cost);
   std::string out = one_line(fields);
   out.pop_back(); // removes the brace: the replicates follow, one on each line
   return out + ", \"replicates\": " + runs_json(trial.replicates) + "}";
@@ -337,7 +345,7 @@ json::object arm_fields(const Arm& arm, const Plan& plan) {
     fields["name"] = arm.name;
   }
   if (arm.matched) fields["matched"] = json::value_from(*arm.matched);
-  if (arm.cost) fields["cost"] = json::value_from(*arm.cost);
+  if (arm.cost) fields["cost"] = cost_fields(*arm.cost);
   return fields;
 }
 

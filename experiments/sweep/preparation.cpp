@@ -196,7 +196,7 @@ Checked prepared_arm(Config config, const Trial* trial, const Plan& plan, const 
   }
 }
 
-PlannedCost planned(const Cost& cost) { return {cost.parameters, cost.flops_per_step, cost.bytes(1)}; }
+PlannedCost planned(const Cost& cost) { return {cost.parameters, cost.flops_per_step, cost.bytes(1), cost.state_size}; }
 
 /// The task's warnings, and those of its further validation sets that are not the task's own.
 std::vector<std::string> warnings_of(const Task& task) {

@@ -108,16 +108,22 @@ Task::Chance chance_of_label(std::int64_t labels, const std::string& what, bool 
                : Task::Level{loss, fmt::format("ln({})", what)}};
 }
 
-Task::Chance chance_of_counts(std::span<const std::int64_t> counts, const std::string& commonest, bool ends) {
-  const auto all = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
-  const double accuracy = static_cast<double>(std::ranges::max(counts)) / all;
+Task::Chance chance_of_shares(std::span<const double> shares, const std::string& commonest, bool ends) {
+  const double accuracy = std::ranges::max(shares);
   double loss = 0;
-  for (const std::int64_t count : counts)
-    if (const double share = static_cast<double>(count) / all; count > 0) loss -= share * std::log(share);
+  for (const double share : shares)
+    if (share > 0) loss -= share * std::log(share);
   const std::string how = fmt::format("always {}, the commonest answer", commonest);
   return {accuracy, how, Task::Level{accuracy, how},
           ends ? Task::Level{loss / 2, "answers by their frequencies, and the end, which is sure"}
                : Task::Level{loss, "answers by their frequencies"}};
+}
+
+Task::Chance chance_of_counts(std::span<const std::int64_t> counts, const std::string& commonest, bool ends) {
+  const auto all = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
+  std::vector<double> shares;
+  for (const std::int64_t count : counts) shares.push_back(static_cast<double>(count) / all);
+  return chance_of_shares(shares, commonest, ends);
 }
 
 std::vector<std::string> number_words(std::int64_t count, const std::string& prefix) {

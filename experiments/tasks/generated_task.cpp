@@ -89,7 +89,7 @@ public:
     if (format != TaskFormat::classification || generator_.labels > 0) return {};
     return fmt::format("the output of the task {} is a sequence, but a classifier gives one label for a sequence; use "
                        "a language model (model.kind = \"decoder\"), or a task with one label: recall, parity, "
-                       "modular_addition, listops",
+                       "modular_addition, modular_arithmetic, listops",
                        generator_.name);
   }
 

@@ -143,8 +143,11 @@ Task::Chance chance_of_symbols(const Lengths& lengths, std::int64_t symbols, boo
 /// and they are half of the targets of the loss. The accuracy only counts labels.
 Task::Chance chance_of_label(std::int64_t labels, const std::string& what, bool ends);
 
-/// The chance level for one label whose frequencies are `counts`: the accuracy of always guessing the most frequent
-/// label, and the loss of predicting these frequencies. `commonest` is the name of the most frequent label.
+/// The chance level for one label with the probabilities `shares`: the accuracy of always guessing the most frequent
+/// label, and the loss of predicting these probabilities. `commonest` is the name of the most frequent label.
+Task::Chance chance_of_shares(std::span<const double> shares, const std::string& commonest, bool ends);
+
+/// The same for one label whose frequencies are `counts`.
 Task::Chance chance_of_counts(std::span<const std::int64_t> counts, const std::string& commonest, bool ends);
 
 /// The words "0", "1", ..., count - 1, each with `prefix` in front.

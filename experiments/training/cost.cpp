@@ -19,6 +19,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -193,10 +194,28 @@ void fill_small_ones(Parameters& parameters) {
     if (entry.shape.size() <= most) std::fill_n(parameters.values() + entry.offset, entry.shape.size(), Real{0.5});
 }
 
+// As Cost::state_size. One step is done, and the state says how it grows.
+std::optional<std::int64_t> state_size(RunModel& run) {
+  if (gives_class(run.format)) return std::nullopt;
+  const bool has_outputs = run.format == TaskFormat::sequence_to_sequence;
+  Batch batch;
+  batch.reset(1, run.sizes, run.format);
+  batch.lengths.front() = static_cast<std::int32_t>(batch.length);
+  Tape tape;
+  tape.record(false);
+  Pass pass(tape, run.parameters, nullptr, {});
+  const std::unique_ptr<Decoding> decoding = run.model->decoding(pass, batch);
+  if (!decoding) return std::nullopt;
+  const std::int32_t first = has_outputs ? run.sizes.begin : 0;
+  decoding->read(pass, 1, {&first, 1});
+  return decoding->state_size((has_outputs ? batch.output_length : batch.length) - 1);
+}
+
 Cost measured_cost(const Config& config, const Task& task, RunModel& run, std::int64_t shards, const Size& size) {
   fill_small_ones(run.parameters);
   Cost c;
   c.parameters = run.parameters.count();
+  c.state_size = state_size(run);
   const double shared = size.parameters(size.extent() + optimizer_numbers(config, run.parameters));
   Batch batch;
   // @param fill  makes the given number of sequences; the first sequences are the same for each number

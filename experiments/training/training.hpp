@@ -82,11 +82,14 @@ inline constexpr int most_useful_threads = 16;
 struct Cost {
   std::int64_t parameters = 0;
   double flops_per_step = 0; ///< multiplications and additions, forward and backward
-  double shared_bytes = 0;   ///< memory that does not depend on threads: program, parameters
-  double thread_bytes = 0;   ///< memory of each thread with a shard: its values and gradients, or an evaluation's
-  double helper_bytes = 0;   ///< memory of each thread beyond the shards, for evaluations
-  std::int64_t shards = 1;   ///< threads beyond this number help the others within operations
-  int useful_threads = 1;    ///< more threads would not make the run faster
+  /// Numbers that are stored while one sequence is decoded, once the longest one is read (Decoding::state_size); empty:
+  /// the model does not decode token by token.
+  std::optional<std::int64_t> state_size{};
+  double shared_bytes = 0; ///< memory that does not depend on threads: program, parameters
+  double thread_bytes = 0; ///< memory of each thread with a shard: its values and gradients, or an evaluation's
+  double helper_bytes = 0; ///< memory of each thread beyond the shards, for evaluations
+  std::int64_t shards = 1; ///< threads beyond this number help the others within operations
+  int useful_threads = 1;  ///< more threads would not make the run faster
 
   /// Peak memory of the training process with this number of threads.
   double bytes(std::int64_t threads) const {

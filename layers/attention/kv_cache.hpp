@@ -18,6 +18,7 @@ public:
   /// heed::Failed if sequences or widths differ from earlier calls.
   void append(const Tensor& k, const Tensor& v, const Tensor& forget = {});
   void select(std::span<const std::int64_t> parents) override;
+  std::int64_t numbers(std::int64_t more) const override { return (width() + forget_.width) * (length_ + more); }
 
   std::int64_t length() const override { return length_; }
   /// [sequences, length, width], on the tape; valid until the next change.

@@ -281,6 +281,11 @@ public:
     if (of_keys) of_keys->select(parents);
     for (SavedTensor& each : kept) each.select(parents);
   }
+  std::int64_t numbers(std::int64_t more) const override {
+    std::int64_t sum = of_keys->numbers(more);
+    for (const SavedTensor& each : kept) sum += each.numbers_each();
+    return sum;
+  }
 
   std::unique_ptr<MixerState> of_keys; // null: there was no step
   std::vector<SavedTensor> kept;

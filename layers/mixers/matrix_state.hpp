@@ -28,6 +28,7 @@ public:
   void select(std::span<const std::int64_t> parents) override {
     for (SavedTensor* stored : {&sums_, &inputs_}) stored->select(parents);
   }
+  std::int64_t numbers(std::int64_t) const override { return sums_.numbers_each() + inputs_.numbers_each(); }
 
   Tensor sums(Tape& tape) const { return sums_.on(tape); }
   Tensor inputs(Tape& tape) const { return inputs_.on(tape); }

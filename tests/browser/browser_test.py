@@ -336,7 +336,7 @@ def check_table(points, seen, data, groups, where):
 def check_trend(points, seen, data, groups, where):
     (last_reference, last), digits = groups[-1], data["digits"]
     with points.point(f"a line for each name goes across the groups ({where})"):
-        assert seen["measures"] == ["val_accuracy", "time", "memory", "parameters"], seen["measures"]
+        assert seen["measures"] == ["val_accuracy", "time", "memory", "parameters", "state"], seen["measures"]
         value = seen["value"]
         assert (value["lines"], value["points"], value["level"]) == (2, 2 * len(LENGTHS), 0), value
         assert value["tip"].startswith(f"length {LENGTHS[-1]}"), value["tip"]
@@ -412,8 +412,8 @@ def check_groups(points, folder):
             assert by_length["length"][-1] == LENGTHS[0], by_length["length"]
             text = seen["lengths"]["tip"]
             assert text.startswith(f"length {LENGTHS[0]}") and shown(by_length["mean"][-1], 3) in text, text
-        with points.point(f"memory is among the costs, of one group or of all ({where})"):
-            assert seen["costs"] == ["parameters", "FLOPs", "time", "memory"], seen["costs"]
+        with points.point(f"memory and state are among the costs, of one group or of all ({where})"):
+            assert seen["costs"] == ["parameters", "FLOPs", "state", "time", "memory"], seen["costs"]
             assert (seen["points"], seen["allPoints"]) == (2, 2 * len(LENGTHS)), seen["points"]
         with points.point(f"no two arms of all groups share a mark ({where})"):
             assert len(set(seen["marks"])) == 2 * len(LENGTHS), seen["marks"]

@@ -24,12 +24,13 @@ bool is_small(const SweepSpec& sweep) {
 }
 
 /// An invented cost that is affine in the width of the feed-forward network, as matching in parameters or FLOPs
-/// requires.
+/// requires, and whose state grows with the model's width.
 Cost cost_of_config(const Config& config) {
   Cost cost;
   cost.parameters = 1000 * config.model.width * config.model.layers;
   for (const LayerChoice& layer : config.layers) cost.parameters += 100 * layer.block.ffn_width;
   cost.flops_per_step = static_cast<double>(cost.parameters) * 6;
+  cost.state_size = config.model.width * config.model.width * config.model.layers / config.model.heads;
   return cost;
 }
 

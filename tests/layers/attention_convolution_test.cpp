@@ -123,6 +123,47 @@ TEST_CASE("decoding with a convolution, by tokens or in pieces, gives the whole 
         }
 }
 
+TEST_CASE("attention foresees the numbers that it stores in decoding", "[attention][decoding]") {
+  const auto numbers = [](Made& made, std::int64_t sequences, std::int64_t tokens, std::int64_t more) {
+    Operand x({sequences, tokens, width}, 5, {-1, 1, 0});
+    Tape tape;
+    tape.record(false);
+    Pass pass = made.weights.pass(tape);
+    std::unique_ptr<MixerState> past;
+    made.attention->step(pass, x.on(tape), {.causal = true}, past);
+    return past->numbers(more);
+  };
+  struct Expected {
+    std::int64_t taps;
+    OptionValues parts;
+    std::string score;
+    std::int64_t once, each; // stored once, and for each token
+  };
+  const std::int64_t keys_and_values = 2 * width;
+  for (const auto& [taps, parts, score, once, each] : std::vector<Expected>{
+           {0, {}, "scaled_dot", 0, keys_and_values},
+           {4, {}, "scaled_dot", 3 * 3 * width, keys_and_values},
+           {4, {{"convolution_on", std::string("k")}}, "scaled_dot", 3 * width, keys_and_values},
+           {0, {{"persistent_keys", std::int64_t{5}}}, "scaled_dot", 5 * keys_and_values, keys_and_values},
+           {0, {{"forget_gate", true}}, "scaled_dot", 0, keys_and_values + 2},
+           {0, {}, "linear", 2 * 4 * (4 + 1), 0}}) {
+    Made made(taps, parts, score);
+    if (score == "linear") {
+      made.choice.attention.normalizer = "sum";
+      made.attention.reset();
+      made.weights = Weights();
+      made.attention.emplace(made.weights.scope(), made.choice, MultiHeadAttention::Sizes{.width = width, .heads = 2},
+                             Init::normal(1));
+      made.weights.fill(3);
+    }
+    INFO(score << ", " << taps << " taps");
+    CHECK(numbers(made, 1, 1, 0) == once + each);
+    CHECK(numbers(made, 1, 1, 13) == once + 14 * each);
+    CHECK(numbers(made, 3, 14, 0) == once + 14 * each);
+    CHECK(numbers(made, 3, 5, 9) == once + 14 * each);
+  }
+}
+
 TEST_CASE("sequences that are chosen in decoding keep the tokens that their convolution reads", "[attention]") {
   Made made(4);
   Operand x({2, 6, width}, 5, {-1, 1, 0});

@@ -209,6 +209,32 @@ TEST_CASE("decoding a recurrence token by token, or in pieces, equals the whole 
     }
 }
 
+TEST_CASE("the numbers of a recurrence's state are its matrices and the inputs of its convolution", "[mixer]") {
+  const auto after = [](const Case& c, std::int64_t sequences, std::int64_t tokens, std::int64_t more) {
+    Made made(c);
+    Operand x({sequences, tokens, width}, 5, {-1, 1});
+    Tape tape;
+    tape.record(false);
+    Pass pass = made.weights.pass(tape);
+    std::unique_ptr<MixerState> past;
+    made.mixer->step(pass, x.on(tape), {}, past);
+    return past->numbers(more);
+  };
+  // 2 heads in a width of 8: K V for each head, V + 1 with a normalizer, and taps - 1 inputs of all channels.
+  CHECK(after({"retention", {}}, 1, 1, 0) == 2 * 4 * 8);
+  CHECK(after({"gla", {}}, 1, 1, 0) == 2 * 2 * 4);
+  CHECK(after({"linear_attention", {}}, 1, 1, 0) == 2 * 4 * (4 + 1));
+  CHECK(after({"linear_attention", {{"mixer.feature", word("taylor")}}}, 1, 1, 0) == 2 * (1 + 4 + 10) * (4 + 1));
+  CHECK(after({"delta_net", {}}, 1, 1, 0) == 2 * 4 * 4 + 3 * (8 + 8 + 8));
+  CHECK(after({"mamba2", {}}, 1, 1, 0) == 2 * 64 * 8 + 3 * (64 + 64 + 16)); // one query and one key for both heads
+  for (const Case& c : cases()) {
+    INFO(c.text());
+    const std::int64_t numbers = after(c, 1, 1, 0);
+    CHECK(after(c, 1, 1, 69) == numbers);
+    CHECK(after(c, 3, 70, 0) == numbers);
+  }
+}
+
 TEST_CASE("a chosen sequence of a recurrence's state goes on as that sequence", "[mixer]") {
   for (const std::string& kind : recurrences()) {
     Made made({kind, by_itself(kind)});

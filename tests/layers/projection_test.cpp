@@ -184,6 +184,7 @@ TEST_CASE("decoding stores latent vectors and rotated keys, or one vector for ke
     const auto* cache = dynamic_cast<const KVCache*>(past.get());
     REQUIRE(cache);
     CHECK(cache->length() == 4);
+    CHECK(cache->numbers(3) == 7 * cache->width());
     return cache->width();
   };
   CHECK(stored({}) == 16);

@@ -65,6 +65,8 @@ def test_a_dict_and_a_file_have_the_same_plan(tmp_path):
     assert "3 seeds" in repr(of_dict)
     told = json.loads(command("plan", tmp_path / "small.toml", "--out", tmp_path, "--json").stdout)
     assert len(told["arms"]) == len(of_file.arms)
+    # Keys and values, each of 8 numbers, of 16 tokens: 8 symbols, a separator, and the 7 copies that are read.
+    assert [arm["state_size"] for arm in told["arms"]] == [arm["cost"]["state_size"] for arm in of_file.arms] == [256, 256]
 
 
 def test_values_of_all_types_reach_the_config(tmp_path):
@@ -87,6 +89,7 @@ def test_results_equal_the_command_lines(sweep, out, tmp_path):
     assert [{name: arm[name] for name in statistics[0]} for arm in sweep.arms] == statistics
     assert list(sweep.table["arm"]) == [arm["label"] for arm in document["arms"]]
     assert sweep.table["mean"].tolist() == pytest.approx([arm["mean"] for arm in document["arms"]], rel=1e-15)
+    assert sweep.table["state_size"].tolist() == [arm["cost"]["state_size"] for arm in document["arms"]] == [256, 256]
     assert len(sweep.runs) == sum(len(arm["runs"]) for arm in document["arms"])
 
 

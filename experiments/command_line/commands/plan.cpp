@@ -1,4 +1,4 @@
-// heed plan: shows the runs that a configuration would execute, and their cost: parameters, FLOPs, memory, time.
+// heed plan: shows the runs that a configuration would execute, and their cost: parameters, FLOPs, memory, time, state.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/plan_estimate.hpp"
 #include "experiments/command_line/result_output.hpp"
@@ -51,6 +51,13 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
   TextTable table{{"arm", "runs", "parameters", "FLOPs/step", "steps", "memory", "time/run"},
                   {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::right},
                   {}};
+  // In a sweep, only if it differs: the table of a sweep is wide.
+  const std::optional<std::int64_t> state = prepared.arms.front().cost.state_size;
+  const bool states = prepared.arms.size() == 1 ? state.has_value()
+                                                : std::ranges::any_of(prepared.arms, [&](const PreparedArm& arm) {
+                                                    return arm.cost.state_size != state;
+                                                  });
+  if (states) table.add_column("state", Align::right);
   const std::vector<std::string> labels = named_labels(plan, prepared.arms.front().config);
   for (std::size_t i = 0; i < plan.arms.size(); ++i) {
     const PreparedArm& arm = prepared.arms[i];
@@ -59,6 +66,7 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
                           scaled(cost.flops_per_step, ""), with_commas(arm.config.train.steps),
                           scaled(cost.bytes(e.share.threads), "B"),
                           e.arm_seconds.empty() ? "-" : "~ " + duration(e.arm_seconds[i])});
+    if (states) table.rows.back().push_back(cost.state_size ? with_commas(*cost.state_size) : "-");
   }
   print(console.out, "{}  {}, compared by {} ({})\n\n", console.out_style.bold(plan.name), size_in_words(plan),
         prepared.metric.name, in_words(prepared.metric.direction));
@@ -70,8 +78,11 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
       explained = true;
     }
     if (arm.matched && std::abs(arm.matched->excess()) > matched_enough) {
-      print(console.out, "  {}: not matched, its {} are {:+.1f} % from the reference's\n", arm.label,
-            plan.match == "flops" ? "FLOPs" : plan.match, 100 * arm.matched->excess());
+      print(console.out, "  {}: not matched, its {} {:+.1f} % from the reference's\n", arm.label,
+            plan.match == "flops"   ? "FLOPs are"
+            : plan.match == "state" ? "state is"
+                                    : "parameters are",
+            100 * arm.matched->excess());
       explained = true;
     }
   }
@@ -92,7 +103,8 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
 }
 
 std::string plan_csv(const Preparation& prepared, const Estimate& e) {
-  std::string out = "stage,arm,seed,run,state,changes,parameters,flops_per_step,steps,memory_bytes,seconds\n";
+  std::string out = "stage,arm,seed,run,state,changes,parameters,flops_per_step,steps,memory_bytes,seconds,"
+                    "state_size\n";
   for (const EstimatedRun& run : e.runs) {
     const Arm& planned = prepared.plan.arms.at(run.run->arm);
     std::vector<PlannedChange> changes = planned.changes;
@@ -102,7 +114,8 @@ std::string plan_csv(const Preparation& prepared, const Estimate& e) {
                        std::string(name_of(run.state)), in_words(changes), number(run.load.cost.parameters),
                        number(run.load.cost.flops_per_step), number(run.load.steps),
                        fmt::format("{:.0f}", run.load.cost.bytes(e.share.threads)),
-                       e.seconds ? fmt::format("{:.3g}", run.seconds) : ""});
+                       e.seconds ? fmt::format("{:.3g}", run.seconds) : "",
+                       run.load.cost.state_size ? number(*run.load.cost.state_size) : ""});
   }
   return out;
 }
@@ -135,6 +148,7 @@ std::string plan_json(const Preparation& prepared, const Estimate& e, std::optio
                        {"flops_per_step", cost.flops_per_step},
                        {"steps", prepared.arms[i].config.train.steps},
                        {"memory_bytes", cost.bytes(e.share.threads)}};
+    if (cost.state_size) entry["state_size"] = *cost.state_size;
     if (!e.arm_seconds.empty()) entry["seconds"] = e.arm_seconds[i];
     if (arm.matched) entry["matched"] = {{"width", arm.matched->width}, {"excess", arm.matched->excess()}};
     arms.push_back(std::move(entry));
@@ -223,13 +237,14 @@ int plan(const PlanArguments& arguments, Console& console) {
 void add_plan(Commands& commands) {
   add_command<PlanArguments>(
       commands, "plan",
-      "show the runs of a config before training: number, parameters, FLOPs, memory, time; saves nothing",
+      "show the runs of a config before training: number, parameters, FLOPs, memory, time, state; saves nothing",
       "Examples:\n"
       "  heed plan configs/quickstart.toml\n"
       "  heed plan configs/quickstart.toml train.steps=5000 --no-probe\n"
       "  heed plan configs/quickstart.toml --no-probe --csv --output plan.csv\n"
       "  heed plan configs/quickstart.toml --register plan.json\n"
-      "To measure the time, a few steps of each arm are trained.",
+      "To measure the time, a few steps of each arm are trained. The state is how many numbers decoding\n"
+      "stores for one sequence, once the longest one is read. A sweep's table has it if arms differ in it.",
       [](Command& command, PlanArguments& arguments) {
         add_config(command, arguments.config, arguments.overrides);
         command.add("--out FOLDER", arguments.out, "the folder whose finished runs count as done [runs]");

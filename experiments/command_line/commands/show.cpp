@@ -93,7 +93,9 @@ void print_sweep(const Settings& settings, const std::string& file, Console& con
   console.out << "\n";
   comment(fmt::format("[sweep] {}\nseeds: {}", size_in_words(plan), fmt::join(plan.seeds, ", ")), console);
   if (plan.match != "none")
-    comment(fmt::format("match: all arms have equal {}, by the width of the feed-forward sublayers", plan.match),
+    comment(plan.match == "state"
+                ? "match: all arms have a state of equal size, by the width of the model"
+                : fmt::format("match: all arms have equal {}, by the width of the feed-forward sublayers", plan.match),
             console);
   if (!plan.within.empty()) comment("within: " + joined(plan.within, ", ", &PlannedOption::key), console);
   TextTable arms{{"arm", "the options that it changes"}, {Align::left, Align::left}, {}};

@@ -136,6 +136,11 @@ const memoryDiffers = (() => {
   return most > 1.01 * least;
 })();
 
+/** Numbers that decoding stores for the longest sequence, or null. */
+const stateSize = (arm) => arm.cost && arm.cost.state_size;
+const stateDiffers = new Set(arms.filter((arm) => arm.cost).map(stateSize)).size > 1;
+const stateTitle = "numbers that decoding stores for the longest sequence";
+
 /** A font of the page as CSS has it, in pixels. */
 const fontOf = (size, family = "--sans") => `${size}px ${getComputedStyle(document.body).getPropertyValue(family)}`;
 const ruler = document.createElement("canvas").getContext("2d");

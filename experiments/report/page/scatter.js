@@ -23,6 +23,7 @@ function drawScatter() {
   const costs = [
     ["parameters", "parameters", (arm) => arm.cost && arm.cost.parameters, withCommas],
     ["flops", "FLOPs", (arm) => arm.cost && arm.cost.flops_per_step, d3.format("~s")],
+    ...(stateDiffers ? [["state_size", "state", stateSize, d3.format("~s")]] : []),
     ["time", "time", (arm) => arm.seconds, timeTick],
     ...(memoryDiffers ? [["memory", "memory", memory, bytesTick]] : []),
   ].filter(([, , of]) => arms.some((arm) => arm.mean !== null && of(arm) !== null));
@@ -35,7 +36,7 @@ function drawScatter() {
   let zoomed = outer.size > 0;
   const towards = { better: "Higher and further", worse: "Lower and further" };
   const titles = { parameters: "parameters", flops: "FLOPs of a training step", time: "training time of a run",
-    memory: "peak memory of a run on one thread" };
+    state_size: stateTitle, memory: "peak memory of a run on one thread" };
 
   const shownPoints = () => armsOf(group).filter((arm) => arm.mean !== null && cost[2](arm) !== null);
 

@@ -1,4 +1,4 @@
-// Across the groups: how the metric, time, memory and parameters go with what the groups are made by.
+// Across the groups: how the metric, time, memory, parameters and state go with what the groups are made by.
 
 const timeSteps = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 18000, 36000, 86400, 172800, 432000];
 function timeTicks(scale, most, log) {
@@ -25,6 +25,8 @@ function trendMeasures() {
       tick: bytesTick },
     { key: "parameters", name: "parameters", title: "parameters", of: (arm) => arm.cost && arm.cost.parameters,
       spread: none, tick: d3.format("~s") },
+    ...(stateDiffers ? [{ key: "state_size", name: "state", title: stateTitle, of: stateSize, spread: none,
+      tick: d3.format("~s") }] : []),
   ].filter(({ of }) => arms.some((arm) => of(arm) !== null));
 }
 

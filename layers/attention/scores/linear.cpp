@@ -88,6 +88,7 @@ public:
     sums_ = std::move(chosen);
     sequences_ = static_cast<std::int64_t>(parents.size());
   }
+  std::int64_t numbers(std::int64_t) const override { return std::ssize(sums_) / sequences_; }
 
   Tensor step(const AttentionProblem& x) {
     const Parts parts = parts_of(x, length_);

@@ -240,6 +240,26 @@ def arms_of_equal_size(folder):
         assert abs(arm["flops_per_step"] / plan["arms"][0]["flops_per_step"] - 1) < 0.01, arm
 
 
+def arms_of_equal_state(folder):
+    text = GRID.format(steps=10, scores='"dot"').replace('"attention.score" = ["dot"]', '"mixer.kind" = ["gla"]')
+    text = text.replace("seeds = [0, 1, 2]", 'seeds = [0]\nmatch = "state"')
+    config = write(folder, "state.toml", text)
+    plan = json.loads(run([heed, "plan", config, "--json", "--no-probe"]))
+    reference, arm = plan["arms"]
+    # 8 tokens' keys and values, and 2 heads of 8 x 16.
+    assert reference["state_size"] == arm["state_size"] == 8 * 2 * 16 == 2 * 8 * 16, plan["arms"]
+    assert arm["changes"][1] == {"key": "model.width", "value": "32"} and ", width 32" in arm["label"], arm
+    rows = list(csv.DictReader(io.StringIO(run([heed, "plan", config, "--csv", "--no-probe"]))))
+    assert [int(row["state_size"]) for row in rows] == [reference["state_size"], arm["state_size"]], rows
+    differ = write(folder, "differ.toml", text.replace('match = "state"', ""))
+    assert re.search(r"time/run +state$", run([heed, "plan", differ, "--no-probe"]), re.M)
+    scores = write(folder, "scores.toml", GRID.format(steps=10, scores='"dot"'))
+    for equal in (config, scores):
+        assert not re.search(r"state$", run([heed, "plan", equal, "--no-probe"]), re.M), "no column if it says nothing"
+    classes = write(folder, "classes.toml", '[task]\nkind = "parity"\n[model]\nkind = "encoder"\n')
+    assert "state_size" not in run([heed, "plan", classes, "--json", "--no-probe"])
+
+
 def what_cannot_be_compared(folder):
     other = GRID.format(steps=10, scores='"dot"') + '[[sweep.block]]\narms.other = { "task.kind" = "reverse" }\n'
     said = refused([heed, "plan", write(folder, "other.toml", other), "--no-probe"])
@@ -594,7 +614,7 @@ for test in (lost_metrics_are_made_again, what_is_left_out_is_no_success, a_file
              results_are_as_wide_as_the_terminal, one_of_several_sweeps_is_named, groups_come_by_value,
              reports_show_what_the_plan_says_of_costs,
              show_has_the_sweep, advised_commands_make_an_average, plan_for_programs,
-             float64_is_a_file_beside_the_program, arms_of_equal_size, what_cannot_be_compared,
+             float64_is_a_file_beside_the_program, arms_of_equal_size, arms_of_equal_state, what_cannot_be_compared,
              edited_file_is_a_new_sweep,
              what_trials_need, two_at_once_share_the_work, two_at_once_tune_to_one_choice, what_is_out_is_done,
              stopped_sweep_goes_on_to_the_same_bits, status_shows_what_runs, removed_and_edited_runs_are_named):

@@ -262,9 +262,8 @@ TEST_CASE("What is wrong with a sweep is told with its place", "[config][sweep]"
        "x.toml:2:13: sweep.looks holds 6 after 6; it must be a rising list of numbers of seeds "
        "from 2 on, such as looks = [6, 10]"},
       {"[sweep]\nlook = [6]", "x.toml:2:1: [sweep] has no option 'look'; did you mean 'looks'?"},
-      {"[sweep]\nmatch = \"parameter\"",
-       "x.toml:2:9: sweep.match is the text 'parameter'; it must be one of 'none', 'parameters', 'flops'; did you mean "
-       "'parameters'?"},
+      {"[sweep]\nmatch = \"parameter\"", "x.toml:2:9: sweep.match is the text 'parameter'; it must be one of 'none', "
+                                         "'parameters', 'flops', 'state'; did you mean 'parameters'?"},
       {"[sweep.tune]\nseed = [1]", "x.toml:2:1: [sweep.tune] has no option 'seed'; did you mean 'seeds'?"},
       {"[sweep.tune]\nseeds = [1, 1]", "x.toml:2:9: sweep.tune.seeds holds 1 twice; each seed is one replicate"},
       {"[sweep.tune]\ngrid = { seed = [1] }",

@@ -30,6 +30,7 @@ public:
     for (const std::int64_t p : parents) next.push_back(read_[static_cast<std::size_t>(p)]);
     read_ = std::move(next);
   }
+  std::int64_t state_size(std::int64_t) const override { return 0; }
 
 private:
   const Rule& rule_;

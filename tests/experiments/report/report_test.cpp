@@ -310,3 +310,33 @@ TEST_CASE("no format shows a zero with a sign, nor a difference of nothing but z
   CHECK(std::regex_search(render_markdown(report), powers));
   CHECK(contains(render_latex(report), "$+1.7\\cdot10^{-8}\\;[+"));
 }
+
+TEST_CASE("the state of decoding is a column where it differs, and a cost in every file", "[report]") {
+  ReportData report = six_seeds();
+  const auto everywhere = [&] {
+    return std::vector{render_terminal(report, Style{}), render_markdown(report), render_latex(report),
+                       render_html(report)};
+  };
+  for (const std::string& text : everywhere()) CHECK_FALSE(contains(text, "16,384"));
+  CHECK(contains(render_csv(report), "state_size"));
+  for (ReportArm& arm : report.arms) arm.cost->state_size = 16384;
+  CHECK_FALSE(contains(render_terminal(report, Style{}), "16,384")); // equal in all arms
+  CHECK(contains(render_markdown(report), "| state (numbers) |"));
+  CHECK(contains(render_html(report), R"("state_size":16384})"));
+  report.arms[1].cost->state_size = 4096;
+  report.arms[2].cost->state_size.reset();
+  const std::vector<std::string> texts = everywhere();
+  for (const std::string& text : texts) {
+    CHECK(contains(text, "16,384"));
+    CHECK(contains(text, "4,096"));
+  }
+  CHECK(std::regex_search(texts[0], std::regex("parameters +state +time")));
+  CHECK(note(report, "state")->text == "numbers that decoding stores for one sequence, once the longest one is read.");
+  CHECK(contains(texts[3], R"("state_size":null})"));
+  CHECK(contains(texts[3], R"("state_size":"0.250 )")); // the ratio to the reference's
+  std::istringstream lines(render_csv(report));
+  std::vector<std::string> cells;
+  for (std::string line; std::getline(lines, line);) cells.push_back(line);
+  CHECK(contains(cells.at(1), ",16384,"));
+  CHECK(contains(cells.at(2), ",4096,"));
+}

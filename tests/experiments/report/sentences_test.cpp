@@ -899,6 +899,10 @@ TEST_CASE("the notes on what a sweep is of", "[report][sentences]") {
   report.arms[1].matched = BudgetMatch{132, 1.3e9, 1.25e9};
   CHECK(text(report, "penalty") == "feed-forward of 132 features, 1.30 GFLOPs against the reference's 1.25 GFLOPs "
                                    "(+4.00 %). Not even: no width of the feed-forward comes nearer.");
+  report.match = "state";
+  report.arms[1].matched = BudgetMatch{180, 16200, 16384};
+  CHECK(text(report, "penalty") == "model.width of 180, 16,200 numbers of state against the reference's 16,384 "
+                                   "(-1.12 %). Not even: no width comes nearer.");
 
   CHECK(text(tuned({1.0, 1.1, 2.0}), "tuned") ==
         "p and intervals hold for the settings that were chosen. Two arms that are the same function can differ "

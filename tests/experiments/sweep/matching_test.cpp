@@ -1,5 +1,5 @@
-// Tests of arms that are matched in parameters or FLOPs, with a cost counted by hand: the parameters of one block's
-// attention and feed-forward layer.
+// Tests of arms that are matched in parameters, FLOPs or the state, with a cost counted by hand: the parameters of one
+// block's attention and feed-forward layer, and what decoding 64 tokens stores.
 #include "experiments/config/config.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/sweep/plan_support.hpp"
@@ -18,6 +18,20 @@ Cost counted(const Config& config) {
     cost.parameters += 4 * d * d + (layer.attention.score == "additive" ? 2 * d * d : 0) + 2 * d * f;
   }
   cost.flops_per_step = 100.0 * static_cast<double>(cost.parameters) + (config.model.heads == 8 ? 4e6 : 0);
+  return cost;
+}
+
+/// 2 d for each of 64 tokens with attention, d^2 / heads with a recurrence, in each layer; nothing that sees later
+/// tokens. The heads divide the width.
+Cost stored(const Config& config) {
+  const std::int64_t d = config.model.width, heads = config.model.heads;
+  if (d % heads != 0) throw Refused("heads do not divide the width");
+  Cost cost;
+  cost.parameters = d;
+  if (!config.layers.front().attention.causal) return cost;
+  cost.state_size = 0;
+  for (const LayerChoice& layer : config.layers)
+    *cost.state_size += layer.mixer.kind == "attention" ? 64 * 2 * d : d * d / heads;
   return cost;
 }
 
@@ -69,6 +83,54 @@ TEST_CASE("arms that can't be evened out are refused with the reason", "[sweep][
                                 "grid = { \"attention.score\" = [\"additive\"] }\n",
                             counted),
                     Contains("every block has its own"));
+}
+
+TEST_CASE("the state may be evened out by the width of the model", "[sweep][match]") {
+  const std::string match = "[model]\nwidth = 64\nheads = 4\n[sweep]\nmatch = \"state\"\n[[sweep.block]]\n";
+  std::size_t asked = 0;
+  const CostOf counting = [&](const Config& config) {
+    ++asked;
+    return stored(config);
+  };
+  // A recurrence has d^2 / 4 = 2 64 64: 181.02, and 4 heads need a multiple of 4.
+  const Plan p = plan_of(match + "grid = { \"mixer.kind\" = [\"retention\"] }\n", counting);
+  REQUIRE(p.arms[1].matched);
+  CHECK(labels_of(p).at(1) == "mixer = retention, width 180");
+  CHECK(p.arms[1].matched->width == 180);
+  CHECK(p.arms[1].matched->target == 2 * 2 * 64 * 64);
+  CHECK(p.arms[1].matched->amount == 2 * 180 * 180 / 4);
+  CHECK(config_of(p.runs[1]).model.width == 180);
+  CHECK(p.arms[1].changes == std::vector<PlannedChange>{{"mixer.kind", "retention"}, {"model.width", "180"}});
+  CHECK(asked < 16);
+  // With 2 heads d^2 / 2: 128 is exact. With one more block, a width of 128 / 3 is between 40 and 44.
+  const Plan exact = plan_of(match + "grid = { \"mixer.kind\" = [\"retention\"], \"model.heads\" = [2] }\n", stored);
+  CHECK(exact.arms[1].matched->width == 128);
+  CHECK(exact.arms[1].matched->excess() == 0);
+  const Plan deeper = plan_of(match + "grid = { \"model.layers\" = [3] }\n", stored);
+  CHECK(deeper.arms[1].matched->width == 44);
+  CHECK(deeper.arms[1].matched->excess() == Approx(3 * 44 / 128.0 - 1));
+  // Equal already.
+  const Plan equal = plan_of(match + "grid = { \"attention.score\" = [\"additive\"] }\n", stored);
+  CHECK(equal.arms[1].matched->width == 64);
+  CHECK(equal.arms[1].changes == std::vector<PlannedChange>{{"attention.score", "additive"}});
+}
+
+TEST_CASE("a state is not evened out where there is none, or where no width changes it", "[sweep][match]") {
+  const std::string match = "[sweep]\nmatch = \"state\"\n[[sweep.block]]\n";
+  CHECK_THROWS_WITH(plan_of(match + "grid = { \"attention.causal\" = [false] }\n", stored),
+                    Contains("test.toml:2:9") && Contains("attention reads later tokens"));
+  CHECK_THROWS_WITH(plan_of("[model]\nkind = \"encoder\"\n" + match + "grid = { \"attention.score\" = [\"dot\"] }\n",
+                            [](const Config&) { return Cost(); }),
+                    Contains("model.kind = \"encoder\" predicts a class"));
+  CHECK_THROWS_WITH(plan_of(match + "grid = { \"model.width\" = [32] }\n", stored),
+                    Contains("test.toml:4:") && Contains("the arm sets model.width"));
+  const CostOf fixed = [](const Config& config) {
+    Cost cost;
+    cost.state_size = config.layers.front().attention.score == "additive" ? 200 : 100;
+    return cost;
+  };
+  CHECK_THROWS_WITH(plan_of(match + "grid = { \"attention.score\" = [\"additive\"] }\n", fixed),
+                    Contains("model.width does not change the size of the state"));
 }
 
 TEST_CASE("a matched plan comes back as it was", "[sweep][match]") {

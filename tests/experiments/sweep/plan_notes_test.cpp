@@ -90,6 +90,13 @@ TEST_CASE("a prefix that shows what all see anyway is noted", "[sweep][notes]") 
   CHECK(notes_of(prepared("", {"attention.prefix=1", "attention.window=2"})).empty());
 }
 
+TEST_CASE("an erase by keys of any length is noted", "[sweep][notes]") {
+  CHECK(notes_of(prepared("", {"mixer.kind=delta_net"})).empty());
+  CHECK(notes_of(prepared("", {"mixer.kind=delta_net", "mixer.query_key_norm=none"})) ==
+        Notes{"mixer.erase: keys of any length may multiply the state by a factor below -1, so it may grow without "
+              "bound; mixer.query_key_norm = \"l2\" gives keys the length 1"});
+}
+
 TEST_CASE("learned positions that no sequence of training has are noted, with how many there are", "[sweep][notes]") {
   const Scratch files;
   std::string examples, longer;

@@ -213,7 +213,8 @@ TEST_CASE("a frozen plan comes back as it was", "[sweep][plan]") {
   const Scratch out;
   Plan before = plan_of(example);
   CHECK_FALSE(planned_cost(before, 1));
-  before.arms[1].cost = PlannedCost{.parameters = 103424, .flops_per_step = 2.5e9, .bytes = 2e7};
+  before.arms[1].cost = PlannedCost{.parameters = 103424, .flops_per_step = 2.5e9, .bytes = 2e7, .state_size = 4096};
+  before.arms[2].cost = PlannedCost{.parameters = 7}; // also a plan of a version that did not count the state
   const fs::path folder = freeze(before, out.path);
   CHECK(folder == out.path / "sweeps" / before.folder_name());
   Plan after = load_plan(folder);
@@ -227,6 +228,9 @@ TEST_CASE("a frozen plan comes back as it was", "[sweep][plan]") {
   CHECK(planned_cost(after, 1)->parameters == 103424);
   CHECK(planned_cost(after, 1)->flops_per_step == 2.5e9);
   CHECK(planned_cost(after, 1)->bytes == 2e7);
+  CHECK(planned_cost(after, 1)->state_size == 4096);
+  CHECK(planned_cost(after, 2)->parameters == 7);
+  CHECK_FALSE(planned_cost(after, 2)->state_size);
   CHECK_FALSE(planned_cost(after, 0));
   CHECK(after.arms[1].runs == before.arms[1].runs);
   for (const PlannedRun& run : after.runs) CHECK(run_id(config_of(run), "data") == run.id);

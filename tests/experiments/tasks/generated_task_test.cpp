@@ -68,7 +68,8 @@ std::string answer(const std::string& kind, std::vector<std::string> prompt) {
     REQUIRE(prompt[prompt.size() - 2] == "?");
     return *std::next(std::ranges::find(prompt, key));
   }
-  REQUIRE(prompt.back() == (kind == "parity" || kind == "modular_addition" || kind == "listops" ? "=" : "|"));
+  const bool value = kind == "parity" || kind == "listops" || kind.starts_with("modular_");
+  REQUIRE(prompt.back() == (value ? "=" : "|"));
   prompt.pop_back();
   if (kind == "listops") {
     std::size_t at = 0;
@@ -76,6 +77,7 @@ std::string answer(const std::string& kind, std::vector<std::string> prompt) {
     REQUIRE(at == prompt.size());
     return std::to_string(value);
   }
+  if (kind == "modular_arithmetic") return std::to_string(expression_value(prompt, 5));
   if (kind == "parity") return std::ranges::count(prompt, "1") % 2 ? "1" : "0";
   if (kind == "modular_addition") {
     REQUIRE(prompt.size() == 3);
@@ -375,7 +377,7 @@ TEST_CASE("a sequence has no label, and the refusal says what has", "[tasks]") {
     CHECK(make_task(task_config(kind))->refuses(TaskFormat::classification) ==
           "the output of the task " + std::string(kind) +
               " is a sequence, but a classifier gives one label for a sequence; use a language model (model.kind = "
-              "\"decoder\"), or a task with one label: recall, parity, modular_addition, listops");
+              "\"decoder\"), or a task with one label: recall, parity, modular_addition, modular_arithmetic, listops");
   for (const Config& config : generated_configs())
     CHECK(make_task(config)->refuses(TaskFormat::language_model).empty());
 }

@@ -22,18 +22,20 @@ TEST_CASE("the registry lists every task with its own record", "[tasks]") {
       CHECK(options.insert(option.name).second);
     }
   }
-  CHECK(names == std::vector<std::string>{"text",   "copy",        "selective_copy",   "reverse",   "sort",
-                                          "recall", "mqar",        "noisy_recall",     "induction", "dyck",
-                                          "group",  "parity",      "modular_addition", "addition",  "listops",
-                                          "scan",   "translation", "labelled_text",    "shapes",    "images"});
+  CHECK(names ==
+        std::vector<std::string>{"text",     "copy",    "selective_copy", "reverse",          "sort",
+                                 "recall",   "mqar",    "noisy_recall",   "induction",        "dyck",
+                                 "group",    "stack",   "parity",         "modular_addition", "modular_arithmetic",
+                                 "addition", "listops", "scan",           "translation",      "labelled_text",
+                                 "shapes",   "images"});
 }
 
 TEST_CASE("a task is made by its name, and an unknown name is refused with those that there are", "[tasks]") {
   CHECK(make_task(task_config("parity"))->fingerprint().starts_with("parity "));
   CHECK(refusal([] { make_task(task_config("copies")); }) ==
         "[task] kind = \"copies\" is not a task; there are text, copy, selective_copy, reverse, sort, recall, mqar, "
-        "noisy_recall, induction, dyck, group, parity, modular_addition, addition, listops, scan, translation, "
-        "labelled_text, shapes, images");
+        "noisy_recall, induction, dyck, group, stack, parity, modular_addition, modular_arithmetic, addition, listops, "
+        "scan, translation, labelled_text, shapes, images");
 }
 
 TEST_CASE("a task is refused without the file that its record says it needs, and made without one otherwise",

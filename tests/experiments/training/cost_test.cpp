@@ -140,3 +140,72 @@ TEST_CASE("costs of a large text are found without its tokens", "[cost][kept]") 
   CHECK(found.size() > 20);
   for (const auto& [name, value] : found) CHECK(std::ranges::count(names, name) == 1);
 }
+
+TEST_CASE("the size of the state is what decoding the longest sequence stores", "[cost][state]") {
+  const auto state_of = [](const Config& c) { return engine(c).cost(c, *make_task(c)).state_size; };
+  // What is stored after decoding as many tokens as the longest sequence has, step by step.
+  const auto decoded = [](const Config& c) {
+    using namespace heed::f32;
+    const auto task = make_task(c);
+    RunModel run(c, *task);
+    run.parameters.initialise(1);
+    const bool has_outputs = run.format == TaskFormat::sequence_to_sequence;
+    Batch batch;
+    batch.reset(2, run.sizes, run.format);
+    std::ranges::fill(batch.lengths, static_cast<std::int32_t>(batch.length));
+    Tape tape;
+    tape.record(false);
+    std::unique_ptr<Decoding> decoding;
+    for (std::int64_t t = 0; t < (has_outputs ? batch.output_length : batch.length); ++t) {
+      Pass pass(tape, run.parameters, nullptr, {});
+      if (!decoding) decoding = run.model->decoding(pass, batch);
+      decoding->step(pass, std::vector<std::int32_t>{1, 2});
+      tape.rewind();
+    }
+    return decoding->state_size(0);
+  };
+  // 4 symbols, a separator, and 3 of the copied ones: 8 tokens. 2 blocks, 2 heads in a width of 8.
+  const std::int64_t tokens = 8, layers = 2, width = 8, keys_and_values = 2 * width;
+  struct Case {
+    std::vector<std::string> changes;
+    std::int64_t expected;
+  };
+  for (const auto& [changes, expected] : std::vector<Case>{
+           {{}, layers * tokens * keys_and_values},
+           {{"attention.key_value_heads=1"}, layers * tokens * keys_and_values / 2},
+           {{"attention.head_width=6"}, layers * tokens * 2 * (6 + 4)},
+           {{"attention.window=2"}, layers * tokens * keys_and_values}, // all keys are stored
+           {{"model.registers=3"}, layers * (tokens + 3) * keys_and_values},
+           {{"attention.persistent_keys=5"}, layers * (tokens + 5) * keys_and_values},
+           {{"attention.projection=latent", "attention.latent.width=3", "attention.latent.rotary_width=2"},
+            layers * tokens * (3 + 2)},
+           {{"attention.projection=shared_key_value"}, layers * tokens * width},
+           {{"attention.forget_gate=true"}, layers * tokens * (keys_and_values + 2)},
+           {{"mixer.kind=retention"}, layers * 2 * 4 * 8},
+           {{"mixer.kind=linear_attention"}, layers * 2 * 4 * (4 + 1)},
+           {{"mixer.kind=delta_net"}, layers * (2 * 4 * 4 + 3 * 3 * width)},
+           {{"train.evaluate_lengths=[10]", "position.kind=none"}, layers * tokens * keys_and_values},
+           {{"model.kind=recurrent_decoder", "recurrent.layers=2", "recurrent.cell=gru"}, layers * width},
+           {{"model.kind=recurrent_decoder", "recurrent.layers=2", "recurrent.cell=lstm"}, layers * 2 * width}}) {
+    CAPTURE(changes);
+    const Config c = config(tiny_decoder, changes);
+    CHECK(state_of(c) == expected);
+    CHECK(decoded(c) == expected);
+  }
+  const Config hybrid = config(tiny_decoder + "[[block.override]]\nlayers = [1]\nmixer.kind = \"retention\"\n");
+  CHECK(state_of(hybrid) == tokens * keys_and_values + 2 * 4 * 8);
+  CHECK(decoded(hybrid) == tokens * keys_and_values + 2 * 4 * 8);
+  // Inputs of 4 symbols; outputs of the begin token and 4 symbols. The decoder stores its own and the encoder's.
+  const Config translator = config(tiny_encoder_decoder);
+  CHECK(state_of(translator) == layers * keys_and_values * (5 + 4));
+  CHECK(decoded(translator) == layers * keys_and_values * (5 + 4));
+  for (const char* attention : {"none", "bahdanau", "luong"}) {
+    const Config c = config("[task]\nkind = \"scan\"\n[model]\nkind = \"recurrent\"\nwidth = 8\n",
+                            {std::string("recurrent.attention=") + attention});
+    CAPTURE(attention);
+    CHECK(state_of(c) == decoded(c));
+  }
+  CHECK_FALSE(state_of(config(tiny_decoder, {"attention.causal=false"}))); // every token needs all others again
+  CHECK_FALSE(state_of(config(tiny_encoder)));
+  CHECK_FALSE(state_of(config(tiny_patches)));
+}

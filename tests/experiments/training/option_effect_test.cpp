@@ -32,6 +32,8 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
     {"task.dyck.test_length", {"task.dyck.test_length=40"}},           // above the length of 32, and even
     {"task.induction.test_length", {"task.induction.test_length=20"}}, // above the length of 16
     {"task.group.test_length", {"task.group.test_length=40"}},         // above the length of 32
+    {"task.stack.test_length", {"task.stack.test_length=40"}},         // above the length of 32
+    {"task.modular_arithmetic.test_length", {"task.modular_arithmetic.test_length=25"}}, // above the length, and odd
     // A search chooses among outputs that the model has learned to distinguish; a single output leaves no choice.
     {"train.evaluate_beam", {"train.steps=60", "task.validation=80"}},
     {"train.evaluate_length_penalty", {"train.evaluate_beam=3", "train.steps=60", "task.validation=80"}},
@@ -90,6 +92,8 @@ const std::map<std::string, std::vector<Value>> values_to_try = {
     {"attention.prefix", {std::int64_t{3}}},      // every query sees the first position anyway
     {"task.dyck.min_length", {std::int64_t{20}}}, // an even number
     {"task.induction.min_length", {std::int64_t{12}}},
+    {"task.stack.min_length", {std::int64_t{20}}},               // at least 2
+    {"task.modular_arithmetic.test_length", {std::int64_t{31}}}, // an odd number
     {"task.group.group", {std::string("Z6"), std::string("S4")}},
     {"mixer.key_ratio", {0.5, 2.0}}, // whole widths
     {"mixer.value_ratio", {0.5, 2.0}},
