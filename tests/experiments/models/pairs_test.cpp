@@ -321,9 +321,10 @@ TEST_CASE("each exclusion refuses its combination, with its reason", "[model][pa
       if (any && c.unless) continue; // the default
       std::string value = c.words.front();
       if (any) value = values_of(c.on).front();
-      if (c.unless)
-        for (const std::string& other : values_of(c.on))
-          if (std::ranges::count(c.words, other) == 0) value = other;
+      if (c.unless) { // the first other one
+        const std::vector<std::string> all = values_of(c.on);
+        value = *std::ranges::find_if(all, [&](const auto& other) { return std::ranges::count(c.words, other) == 0; });
+      }
       if (const auto more = needed.find(c.on); more != needed.end())
         assignments.insert(assignments.end(), more->second.begin(), more->second.end());
       const auto cross = of_cross.find(c.on);
