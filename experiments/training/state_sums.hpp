@@ -1,9 +1,9 @@
 // What heed inspect measures of the state of a recurrence.
 #pragma once
 
+#include "autograd/ops.hpp"
 #include "autograd/squares.hpp"
 #include "experiments/training/training.hpp"
-#include "layers/module.hpp"
 
 #include <algorithm>
 #include <cmath>
