@@ -76,6 +76,11 @@ public:
       throw Refused(fmt::format("the position '{}' is added to the embeddings, so it does not act within attention: "
                                 "add it to the input, or choose another one",
                                 choice_.position.kind));
+    if (info.make_part && !has_projections)
+      throw Refused(
+          fmt::format("the position '{}' reads the tokens, and here are only queries, keys and values: choose "
+                      "another one, or MultiHeadAttention, which has the tokens",
+                      choice_.position.kind));
     if (info.make_relative) position_ = info.make_relative(scope / "position", of_heads, choice_.position_options);
     if (has_projections) {
       MultiHeadAttention::Sizes full = with_projections;

@@ -159,11 +159,45 @@ Sketch sketch_rotation(const f32::PositionInfo& info) {
   return out;
 }
 
+Sketch sketch_product(const f32::PositionInfo& info) {
+  constexpr std::int64_t length = 32, width = 8, model_width = 16;
+  Start start;
+  const LayerChoice choice;
+  f32::PartSequence sequence{.sizes = {.width = model_width, .query_width = width, .value_width = width},
+                             .choice = &choice,
+                             .parameters = {},
+                             .x = {},
+                             .q = {},
+                             .k = {},
+                             .v = {},
+                             .first_values = {}};
+  const auto scheme = info.make_part(start.scope(0.25), sequence.sizes, {});
+  sequence.parameters = start.values();
+  std::uint64_t drawn = 0;
+  for (std::int64_t t = 0; t < length; ++t) {
+    for (float& x : sequence.x.emplace_back(model_width))
+      x = static_cast<float>(normal({.seed = 2, .stream = Stream::test}, drawn++));
+    sequence.q.emplace_back(width, 1.0F);
+    sequence.k.emplace_back(width, 1.0F);
+  }
+  Sketch out{.title = "in place of q · k / 8, with q = k = (1, 1, ...) and random tokens",
+             .x = "position of the key",
+             .y = "position of the query"};
+  out.heatmap = {length, length, {}};
+  out.x_range = out.y_range = {0, length - 1};
+  for (std::int64_t i = 0; i < length; ++i)
+    for (std::int64_t j = 0; j < length; ++j)
+      out.heatmap.values.push_back(j > i ? -std::numeric_limits<double>::infinity()
+                                         : info.product(sequence, 0, i, j) / width);
+  return out;
+}
+
 std::vector<Sketch> sketch_position(const std::string& name) {
   const f32::PositionInfo& info = f32::position_info(name);
   if (info.has_vectors) return {sketch_vectors(info)};
   if (info.rotate) return {sketch_rotation(info)};
   if (info.pair) return {sketch_bias(info)};
+  if (info.product) return {sketch_product(info)};
   return {};
 }
 

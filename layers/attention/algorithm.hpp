@@ -2,6 +2,7 @@
 // (AttentionAlgorithm).
 #pragma once
 
+#include "autograd/householder.hpp"
 #include "autograd/relative.hpp"
 #include "layers/mixer.hpp"
 #include "layers/attention/formula/attention_formula.hpp"
@@ -29,6 +30,7 @@ struct AttentionProblem {
   const Score* score = nullptr;
   const RelativePosition* position = nullptr;              ///< adds to scores and weighted sums; null: none
   Tensor forget{};                                         ///< as AttentionInputs::forget; empty: none
+  HouseholderMatrices householder{};                       ///< as AttentionInputs::householder
   const AttentionFormula* formula = nullptr;               ///< f, and the pairs that it masks; null: none
   std::span<const std::unique_ptr<AttentionPart>> parts{}; ///< those of every attention, which act on pairs
   Mask mask{};

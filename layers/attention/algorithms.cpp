@@ -14,7 +14,7 @@ namespace {
 
 bool streams(const AttentionProblem& x) {
   return x.form.index() != 0 && (x.normalizer->is_softmax() || x.normalizer->has_rules()) && !x.factors &&
-         x.parts.empty() && !x.selects() && !x.differentiable_weights && x.rows == 0 &&
+         x.parts.empty() && !x.householder && !x.selects() && !x.differentiable_weights && x.rows == 0 &&
          !(x.position && x.position->has_values());
 }
 
@@ -72,12 +72,16 @@ AttentionProblem unshared(const AttentionProblem& given) {
   const std::int64_t heads = x.queries.shape[1];
   x.keys = repeat_heads(x.keys, heads);
   x.values = repeat_heads(x.values, heads);
+  if (x.householder)
+    x.householder = {repeat_heads(x.householder.directions, heads), repeat_heads(x.householder.strengths, heads)};
   std::visit(
       [&](auto& form) {
         if constexpr (requires { form.keys; }) form.keys = repeat_heads(form.keys, heads);
       },
       x.form);
   x.form = projected(x.form);
+  if (const auto* const products = std::get_if<DotProductForm>(&x.form); products && x.householder)
+    x.householder.blocks = householder_blocks(products->keys, x.householder);
   return x;
 }
 
@@ -86,8 +90,16 @@ struct MaskedScores {
   Tensor scores;
   Mask mask;
 };
+Tensor pairs_of(Pass& pass, const AttentionProblem& x) {
+  if (x.form.index() == 0) return (*x.score)(pass, x.queries, x.keys);
+  if (!x.householder) return compose(x.form);
+  const auto* const products = std::get_if<DotProductForm>(&x.form);
+  if (!products) throw Failed("[attention] matrices between queries and keys need a score of products");
+  return householder_products(products->factor == 1 ? products->queries : scale(products->queries, products->factor),
+                              products->keys, x.householder);
+}
 MaskedScores scores_of(Pass& pass, const AttentionProblem& x) {
-  const Tensor pairs = x.form.index() != 0 ? compose(x.form) : (*x.score)(pass, x.queries, x.keys);
+  const Tensor pairs = pairs_of(pass, x);
   const FormulaSizes sizes = x.formula_sizes();
   ScoreFormula* formula = x.formula ? x.formula->on(pass, sizes) : nullptr;
   const Mask mask = with_formula(pass.tape(), x.mask, formula, sizes);
@@ -121,6 +133,9 @@ AttentionProblem chunk_of(const AttentionProblem& x, const QueryChunks& chunks, 
   some.values = chunks.keys_of(x.values, i);
   if (x.forget.tape) some.forget = chunks.keys_of(x.forget, i);
   if (x.gates.tape) some.gates = chunks.queries_of(x.gates, i);
+  if (x.householder)
+    some.householder = {chunks.last_keys_of(x.householder.directions, i),
+                        chunks.last_keys_of(x.householder.strengths, i), chunks.entry_of(x.householder.blocks, i)};
   some.form = chunks.form_of(x.form, i);
   some.mask = chunks.mask_of(i);
   some.entry = chunks.part(i).entry;

@@ -99,6 +99,7 @@ AttentionProblem Attention::problem(const AttentionInputs& inputs) const {
                      .score = score_.get(),
                      .position = inputs.position,
                      .forget = inputs.forget,
+                     .householder = inputs.householder,
                      .formula = formula_.get(),
                      .parts = parts_,
                      .mask = inputs.mask,

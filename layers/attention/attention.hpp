@@ -162,8 +162,9 @@ private:
   // group share one head of keys, and their second maps another. Gives each map its head of keys; returns other inputs
   // unchanged.
   AttentionInputs with_keys_of_maps(AttentionInputs inputs) const;
-  // Adds what parts make of the queries' tokens x.
-  void add_inputs(Pass& pass, const Tensor& x, AttentionInputs& inputs) const;
+  // Adds what parts make of the queries' tokens x, whose positions are from `first` on. `kept`: as in `project`
+  void add_inputs(Pass& pass, const Tensor& x, const Segments& segments, std::int64_t first,
+                  std::span<SavedTensor> kept, AttentionInputs& inputs) const;
   // With the queries and keys that observers do not see. The mask is one with the keys before the sequence.
   AttentionInputs of_self(const Projected& all, const Mask& mask) const;
   // Appends the keys and values of a step to the cache, and gives all to the inputs.
@@ -179,7 +180,7 @@ private:
   Attention attention_;
   std::optional<Linear> output_; // empty: the heads' results are the result
   AttentionParts parts_;
-  bool acts_on_tokens_ = false; // does a part have `tokens`?
+  bool acts_on_tokens_ = false; // does a part read PartTokens?
   std::int64_t earlier_tokens_ = 0;
   std::int64_t learned_keys_ = 0, before_ = 0; // keys of no position: those of parts; and those, then registers
 };

@@ -17,6 +17,8 @@ public:
   /// H, n, 1], if there are any. In place of k and v, there may be StoredVectors (v may then be empty). Throws
   /// heed::Failed if sequences or widths differ from earlier calls.
   void append(const Tensor& k, const Tensor& v, const Tensor& forget = {});
+  /// Replaces the keys by k [sequences, length, key width].
+  void set_keys(const Tensor& k) { keys_.write(k, 0, capacity_); }
   void select(std::span<const std::int64_t> parents) override;
   std::int64_t numbers(std::int64_t more) const override { return (width() + forget_.width) * (length_ + more); }
 

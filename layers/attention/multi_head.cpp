@@ -154,19 +154,20 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const LayerChoice& ch
   using Place = AttentionPartInfo::Place;
   const std::vector<Place> places = sizes.memory_width == 0 ? std::vector{Place::multi_head, Place::self_attention}
                                                             : std::vector{Place::multi_head};
-  parts_ = make_parts(places, scope,
-                      {.width = sizes.width,
-                       .heads = sizes.heads,
-                       .query_heads = head_sizes_.query_heads,
-                       .key_heads = head_sizes_.key_heads,
-                       .value_heads = head_sizes_.value_heads,
-                       .query_width = head_sizes_.query_width,
-                       .value_width = head_sizes_.value_width,
-                       .bias = sizes.bias,
-                       .layer = sizes.layer,
-                       .layers = sizes.layers,
-                       .shared_layers = sizes.shared_layers},
-                      choice);
+  const PartSizes part_sizes{.width = sizes.width,
+                             .heads = sizes.heads,
+                             .query_heads = head_sizes_.query_heads,
+                             .key_heads = head_sizes_.key_heads,
+                             .value_heads = head_sizes_.value_heads,
+                             .query_width = head_sizes_.query_width,
+                             .value_width = head_sizes_.value_width,
+                             .bias = sizes.bias,
+                             .layer = sizes.layer,
+                             .layers = sizes.layers,
+                             .shared_layers = sizes.shared_layers};
+  parts_ = make_parts(places, scope, part_sizes, choice);
+  if (const auto make = position_info(choice.position.kind).make_part; make && sizes.memory_width == 0)
+    parts_.push_back(make(scope / "position", part_sizes, choice.position_options));
   for (const auto& part : parts_) {
     const std::optional<std::int64_t> earlier = part->earlier_tokens();
     acts_on_tokens_ = acts_on_tokens_ || earlier;
@@ -185,7 +186,7 @@ Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Mask& m
                   all = with_learned_keys(pass, of_x);
   const Mask of_all = with_keys_before(pass, mask, x.shape[0]);
   AttentionInputs inputs = of_self(all, of_all);
-  add_inputs(pass, x, inputs);
+  add_inputs(pass, x, mask.query_segments, 0, {}, inputs);
   return finish(pass, x, of_x.v, attention_(pass, with_keys_of_maps(inputs)));
 }
 
@@ -263,7 +264,7 @@ Tensor MultiHeadAttention::operator()(Pass& pass, const Tensor& x, const Tensor&
   const Projected of = of_memory(pass, memory);
   AttentionInputs inputs = heads_of(queries_of(pass, projection_->queries(pass, x, 0)), of.k, of.v, mask);
   inputs.unseen_queries = sizes_.registers;
-  add_inputs(pass, x, inputs);
+  add_inputs(pass, x, {}, 0, {}, inputs);
   return finish(pass, x, of.v, attention_(pass, with_keys_of_maps(inputs)));
 }
 
@@ -305,9 +306,10 @@ Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, s
   Mask after = with_keys_before(pass, mask, x.shape[0]);
   const bool stores_learned = past && !stores_vectors_;
   after.offset = (past ? past->length() : 0) + (stores_learned ? 0 : learned_keys_);
-  const Projected of_x = project(pass, x, after.offset - learned_keys_, mask.query_segments, kept, first_values);
+  const std::int64_t first = after.offset - learned_keys_;
+  const Projected of_x = project(pass, x, first, mask.query_segments, kept, first_values);
   AttentionInputs inputs = of_self(of_x, after);
-  add_inputs(pass, x, inputs);
+  add_inputs(pass, x, mask.query_segments, first, kept, inputs);
   if (sizes_.position) {
     inputs.keys = sizes_.position->rotate(pass, *inputs.keys, after.offset, Rotated::keys);
     inputs.keys_rotated = true;
@@ -326,7 +328,9 @@ Tensor MultiHeadAttention::step(Pass& pass, const Tensor& x, const Mask& mask, s
   auto* const cache = dynamic_cast<KVCache*>(past.get());
   if (!cache) return finish(pass, x, of_x.v, attention_.step(pass, with_keys_of_maps(inputs), *past));
   continue_with(pass, of_x, *cache, inputs);
-  return finish(pass, x, of_x.v, attention_(pass, with_keys_of_maps(inputs)));
+  const Tensor y = attention_(pass, with_keys_of_maps(inputs));
+  if (inputs.householder) cache->set_keys(merge_heads(householder_keys(*inputs.keys, inputs.householder)));
+  return finish(pass, x, of_x.v, y);
 }
 
 void MultiHeadAttention::continue_with(Pass& pass, const Projected& of_x, KVCache& cache,
@@ -363,7 +367,7 @@ Tensor MultiHeadAttention::attend_memory(Pass& pass, const Tensor& x, const KVCa
     v = memory.values(pass.tape());
   }
   AttentionInputs inputs = heads_of(queries_of(pass, projection_->queries(pass, x, 0)), k, v, mask);
-  add_inputs(pass, x, inputs);
+  add_inputs(pass, x, {}, 0, {}, inputs);
   return finish(pass, x, v, attention_(pass, with_keys_of_maps(inputs)));
 }
 
@@ -391,14 +395,21 @@ AttentionInputs MultiHeadAttention::with_keys_of_maps(AttentionInputs inputs) co
   if (head_sizes_.key_heads == head_sizes_.value_heads || head_sizes_.key_heads == head_sizes_.query_heads)
     return inputs;
   // The two key heads of a group, as one head of twice the width, for each of the group's heads.
-  const Tensor of_groups = split_heads(merge_heads(*inputs.keys), head_sizes_.value_heads);
-  inputs.keys = split_heads(merge_heads(repeat_heads(of_groups, sizes_.heads)), head_sizes_.query_heads);
+  const auto of_maps = [&](const Tensor& x) {
+    const Tensor of_groups = split_heads(merge_heads(x), head_sizes_.value_heads);
+    return split_heads(merge_heads(repeat_heads(of_groups, sizes_.heads)), head_sizes_.query_heads);
+  };
+  inputs.keys = of_maps(*inputs.keys);
+  if (inputs.householder)
+    inputs.householder = {of_maps(inputs.householder.directions), of_maps(inputs.householder.strengths)};
   inputs.values = repeat_heads(inputs.values, head_sizes_.query_heads);
   return inputs;
 }
 
-void MultiHeadAttention::add_inputs(Pass& pass, const Tensor& x, AttentionInputs& inputs) const {
-  for (const auto& part : parts_) part->inputs(pass, x, inputs);
+void MultiHeadAttention::add_inputs(Pass& pass, const Tensor& x, const Segments& segments, std::int64_t first,
+                                    std::span<SavedTensor> kept, AttentionInputs& inputs) const {
+  for (std::size_t n = 0; n < parts_.size(); ++n)
+    parts_[n]->inputs(pass, x, {segments, first, kept.empty() ? nullptr : &kept[n]}, inputs);
 }
 
 Tensor MultiHeadAttention::finish(Pass& pass, const Tensor& x, const Tensor& v, const Tensor& of_heads) const {

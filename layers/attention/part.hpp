@@ -6,6 +6,7 @@
 // in which parts add their parameters, and in which they act where several act at one place.
 #pragma once
 
+#include "autograd/householder.hpp"
 #include "layers/attention/algorithm.hpp"
 #include "layers/attention/heads.hpp"
 #include "layers/attention/projection.hpp"
@@ -38,6 +39,9 @@ struct AttentionInputs {
   /// [B or 1, H / 2 or 1, Tq or 1, 1]: each two adjacent heads are the maps of one head, whose result is that of the
   /// first minus lambda times that of the second (differential attention). Empty: each head has one map.
   Tensor lambda{};
+  /// Of the last tokens of the keys, with the keys' heads: products of queries and keys are those of
+  /// householder_products. Without a tape: none.
+  HouseholderMatrices householder{};
   bool keys_rotated = false;               ///< true if the position has already rotated the keys
   const Tensor* factors = nullptr;         ///< [B or 1, H or 1, Tq, Tk]: multiplied with the weights; null: none
   const KeySelection* selection = nullptr; ///< makes the weights of keys that it chooses; null: none
@@ -75,15 +79,15 @@ struct PartTokens {
   SavedTensor* kept = nullptr; ///< in decoding: what the part has kept of the tokens before them; null: no steps
 };
 
-/// A part of attention. Each function is one place where a part may act; by default, nothing happens there. In the
-/// order in which attention calls them:
+/// A part of attention; positional schemes may be parts, too. Each function is one place where a part may act; by
+/// default, nothing happens there. In the order in which attention calls them:
 ///
 /// | function | acts on |
 /// |---|---|
 /// | `tokens` | what the projection made of the tokens in self attention, with that of earlier tokens |
 /// | `queries`, `keys`, `values` | what the projection made |
 /// | `learned_keys` | the keys and values that all queries see, in addition to those of the sequence |
-/// | `inputs` | what the scores get from the queries' tokens: forget gates, lambda; a selection of keys |
+/// | `inputs` | what the scores get from the queries' tokens: forget gates, lambda; a selection of keys; matrices |
 /// | `pair_scores`, `pair_weights` | the scores before formula and mask; the normaliser's weights |
 /// | `head_outputs`, `joined_outputs` | the heads' outputs; the same side by side, before the output projection |
 ///
@@ -98,7 +102,8 @@ public:
   virtual ~AttentionPart() = default;
   /// q, k and v [B, T, heads * width] to the same shapes. In decoding, it also sets PartTokens::kept.
   virtual Projected tokens(Pass&, const Projected& given, const PartTokens&) const { return given; }
-  /// How many tokens before a token `tokens` reads. The part keeps them between decoding steps. Empty: it does nothing.
+  /// How many tokens before a token `tokens` or `inputs` reads. The part keeps them between decoding steps. Empty:
+  /// neither reads PartTokens.
   virtual std::optional<std::int64_t> earlier_tokens() const { return std::nullopt; }
   /// [B, T, heads * width] to the same shape. `first_values` are the values of the stack's first block, for parts that
   /// use them.
@@ -110,8 +115,9 @@ public:
   /// k and v, [n, heads * width]; and n. Only in self attention.
   virtual Projected learned_keys(Pass&) const { return {}; }
   virtual std::int64_t learned_key_count() const { return 0; }
-  /// x [B, Tq, width]: the tokens of the queries. Self attention: those of the keys, too.
-  virtual void inputs(Pass&, const Tensor& /*x*/, AttentionInputs&) const {}
+  /// x [B, Tq, width]: the tokens of the queries. Self attention: those of the keys, too. In decoding, it also sets
+  /// PartTokens::kept.
+  virtual void inputs(Pass&, const Tensor& /*x*/, const PartTokens&, AttentionInputs&) const {}
   /// [B, H, Tq, Tk] to the same shape.
   virtual Tensor pair_scores(Pass&, const Tensor& s) const { return s; }
   virtual Tensor pair_weights(Pass&, const Tensor& w) const { return w; }

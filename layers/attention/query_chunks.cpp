@@ -49,6 +49,11 @@ Tensor QueryChunks::keys_of(const Tensor& all, std::int64_t i) const {
   return slice(slice(all, 0, p.entry, 1), 2, 0, p.some_keys);
 }
 
+Tensor QueryChunks::last_keys_of(const Tensor& all, std::int64_t i) const {
+  const Pass::Part p = part(i);
+  return slice(slice(all, 0, p.entry, 1), 2, 0, p.some_keys - (p.keys - all.shape[2]));
+}
+
 ScoreForm QueryChunks::form_of(const ScoreForm& form, std::int64_t i) const {
   ScoreForm some = form;
   std::visit(

@@ -27,6 +27,10 @@ struct QueryChunks {
   /// Views of chunk i: of a tensor by queries, [B, H, Tq, ...], and of a tensor by keys, [B, H, Tk, ...].
   Tensor queries_of(const Tensor& all, std::int64_t i) const;
   Tensor keys_of(const Tensor& all, std::int64_t i) const;
+  /// The same of a tensor by the last R keys, [B, H, R, ...], of which every query sees the first.
+  Tensor last_keys_of(const Tensor& all, std::int64_t i) const;
+  /// The chunk's entry of a tensor [B, ...], or no tensor.
+  Tensor entry_of(const Tensor& all, std::int64_t i) const { return all.tape ? slice(all, 0, part(i).entry, 1) : all; }
   ScoreForm form_of(const ScoreForm& form, std::int64_t i) const;
 
 private:

@@ -3,6 +3,7 @@
 #include "layers/attention/heads.hpp"
 #include "layers/position/position.hpp"
 #include "layers/quotient.hpp"
+#include "layers/unit_length.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,7 +15,7 @@ namespace heed::HEED_REAL {
 
 namespace {
 
-constexpr Real norm_epsilon = Real(1e-5), length_epsilon = Real(1e-6); // of flash-linear-attention
+constexpr Real norm_epsilon = Real(1e-5); // of flash-linear-attention
 
 std::int64_t width_of_head(std::int64_t given, double ratio, const MixerSizes& sizes, std::int64_t heads) {
   if (given > 0) return given;
@@ -33,14 +34,6 @@ bool decays_by_channel(const LayerChoice& choice) {
 bool is_preset(const std::string& kind, const std::string& option, double value) {
   const auto& presets = mixer_info(kind).about.presets;
   return std::ranges::find(presets, std::pair{option, Value(value)}) != presets.end();
-}
-
-// x / sqrt(sum of x^2 + epsilon) over the last axis.
-Tensor of_length_one(const Tensor& x) {
-  const auto width = static_cast<Real>(x.shape[-1]);
-  const Tensor factors = x.tape->make({x.shape[-1]});
-  std::fill_n(factors.data, factors.size(), 1 / std::sqrt(width));
-  return rms_norm(x, factors, length_epsilon / width);
 }
 
 // 1 - exp(g), without loss of digits where g is near 0: exp(g) - 1 = 2 t / (1 - t) with t = tanh(g / 2).

@@ -1,6 +1,7 @@
 // Positional schemes: their interface, the registry, and the layers that apply them. Each scheme is one file in
-// schemes/, registered like scores. A scheme either has a vector for each position, or acts within attention
-// (layers/position/relative.hpp), or does neither. Sequences may begin with vectors without a position: learned keys,
+// schemes/, registered like scores. A scheme has a vector for each position, or acts within attention
+// (layers/position/relative.hpp), or is a part of attention that reads the tokens (layers/attention/part.hpp), or none
+// of these. Sequences may begin with vectors without a position: learned keys,
 // or register tokens.
 #pragma once
 
@@ -17,6 +18,10 @@
 #include <vector>
 
 namespace heed::HEED_REAL {
+
+class AttentionPart;
+struct PartSequence;
+struct PartSizes;
 
 /// A scheme with a vector for each position.
 class Position {
@@ -44,6 +49,12 @@ struct PositionInfo {
   /// Why a scheme that acts within attention can't be made for these sizes, as a sentence; empty: it can. Null: it
   /// always can.
   std::string (*wrong_sizes)(const RelativeSizes& sizes, const OptionValues& options) = nullptr;
+  /// Makes a scheme that is a part of multi-head self attention, because it reads the tokens; null for others.
+  std::unique_ptr<AttentionPart> (*make_part)(const Scope& scope, const PartSizes& sizes,
+                                              const OptionValues& options) = nullptr;
+  /// Of such a scheme, for tests: what takes the place of the product of query i and key j in a head, in plain loops.
+  /// Heads count maps.
+  double (*product)(const PartSequence& sequence, std::int64_t head, std::int64_t i, std::int64_t j) = nullptr;
 };
 
 /// All registered schemes, in Meson's order (generated).

@@ -35,7 +35,7 @@ FAMILIES = {
     "position.kind": (
         "positions", "Positions",
         "A positional scheme tells the model where a token stands. The pictures show the vectors of positions, what is"
-        " added to scores, or what a rotation makes of a product. Learned parameters are drawn at random."),
+        " added to scores, or what a rotation or matrices make of a product. Learned parameters are drawn at random."),
     "attention.projection": (
         "projections", "Projections",
         "Projections give the queries, keys and values of the input of an attention."),

@@ -228,6 +228,32 @@ TEST_CASE("multi-head attention has the right gradient with a convolution, in se
         }
 }
 
+TEST_CASE("multi-head attention has the right gradient with path, in segments, too", "[gradient][attention]") {
+  const std::int32_t segments[] = {0, 0, 0, 1, 1, 0, 1, 1, 1, 1};
+  for (const std::string score : {"dot", "scaled_dot"})
+    for (const std::string normalizer : {"softmax", "stick_breaking", "entmax15"})
+      for (const auto& [rank, taps] : {std::pair<std::int64_t, std::int64_t>{3, 3}, {0, 1}, {0, 0}})
+        for (const std::int64_t key_heads : {1, 2})
+          for (const bool more : {false, true}) {
+            INFO(score << ", " << normalizer << ", rank " << rank << ", " << taps << " taps, " << key_heads
+                       << " heads of keys, " << more);
+            LayerChoice choice;
+            choice.attention.score = score;
+            choice.attention.normalizer = normalizer;
+            choice.attention.key_value_heads = key_heads;
+            choice.position.kind = "path";
+            choice.position_options = {{"rank", rank}, {"convolution", taps}};
+            if (more) choice.part_options = {{"forget_gate", true}, {"differential", "v1"}, {"query_key_norm", "rms"}};
+            Weights weights;
+            const MultiHeadAttention attention(weights.scope(), choice, {.width = 4, .heads = 2}, Init::normal(1));
+            weights.fill(4);
+            const Segments given{more ? segments : nullptr, 5};
+            check_module(weights, {Operand({2, 5, 4}, 5, {-1, 1, 0})}, [&](Pass& pass, const std::vector<Tensor>& x) {
+              return attention(pass, x[0], {.causal = true, .query_segments = given, .key_segments = given});
+            });
+          }
+}
+
 TEST_CASE("multi-head attention has the right gradient with a selection of blocks of keys, given the choice",
           "[gradient][attention]") {
   for (const std::string selection : {"moba", "nsa"})

@@ -2,6 +2,7 @@
 // value of its options, and for some parts together, with the parts' own loops.
 #include "layers/attention/part.hpp"
 #include "layers/attention/projection.hpp"
+#include "layers/position/position.hpp"
 #include "tests/layers/attention_support.hpp"
 
 #include <catch2/catch.hpp>
@@ -101,6 +102,7 @@ private:
   // Those that attention with this part alone has in addition.
   std::vector<std::string> names_of(const AttentionPartInfo& info) const {
     LayerChoice alone = choice_;
+    alone.position = {};
     alone.part_options.clear();
     for (const Option& option : info.about.options)
       if (const auto found = choice_.part_options.find(option.name); found != choice_.part_options.end())
@@ -170,6 +172,23 @@ private:
     return sequence;
   }
 
+  // The product of query i and key j.
+  double product_of(PartSequence& sequence, std::int64_t head, std::int64_t key_head, std::int64_t i, std::int64_t j) {
+    if (const auto by_scheme = position_info(choice_.position.kind).product) {
+      sequence.parameters.clear();
+      for (const Parameters::Entry& entry : weights_.parameters.entries())
+        if (entry.name.starts_with("position.")) sequence.parameters.push_back(parameter(entry.name));
+      return by_scheme(sequence, head, i, j);
+    }
+    const std::int64_t width = sequence.sizes.query_width;
+    double product = 0;
+    for (std::int64_t d = 0; d < width; ++d)
+      product +=
+          static_cast<double>(sequence.q[static_cast<std::size_t>(i)][static_cast<std::size_t>(head * width + d)]) *
+          static_cast<double>(sequence.k[static_cast<std::size_t>(j)][static_cast<std::size_t>(key_head * width + d)]);
+    return product;
+  }
+
   // The weights of query i, a vector for each map of each head.
   std::vector<std::vector<double>> weights_of(PartSequence& sequence, std::int64_t i) {
     const PartSizes& s = sequence.sizes;
@@ -180,12 +199,7 @@ private:
       std::vector<double> scores;
       for (std::int64_t h = 0; h < s.query_heads; ++h) {
         const std::int64_t head = h / maps, map = h % maps, of_key = head / sharing * key_maps + map % key_maps;
-        double product = 0;
-        for (std::int64_t d = 0; d < s.query_width; ++d)
-          product += static_cast<double>(
-                         sequence.q[static_cast<std::size_t>(i)][static_cast<std::size_t>(h * s.query_width + d)]) *
-                     static_cast<double>(
-                         sequence.k[static_cast<std::size_t>(j)][static_cast<std::size_t>(of_key * s.query_width + d)]);
+        const double product = product_of(sequence, h, of_key, i, j);
         scores.push_back(product / std::sqrt(static_cast<double>(s.query_width)));
         each_part(sequence, [&](const PartLoops& loops, PartSequence& own) {
           if (loops.score) scores.back() += loops.score(own, h, i, j);
@@ -304,6 +318,34 @@ TEST_CASE("parts together act in the order of their list", "[attention][contract
       PartCase c(choice, key_value_heads, length_for(choice));
       CHECK(furthest(c.by_engine(), c.in_plain_loops()) < attention_tolerance);
     }
+}
+
+TEST_CASE("a positional scheme that is a part equals plain loops, also with other parts", "[attention][position]") {
+  const std::vector<OptionValues> together{{},
+                                           {{"differential", "v1"}, {"exclusive", true}},
+                                           {{"differential", "v2"}, {"forget_gate", true}},
+                                           {{"query_key_norm", "rms"}, {"convolution", 3}, {"value_norm", "rms"}},
+                                           {{"talking_heads", "both"}, {"forget_gate", true}}};
+  for (const PositionInfo* info : positions()) {
+    if (!info->make_part) continue;
+    for (const Setup& setup : setups(info->about))
+      for (const OptionValues& options : together)
+        for (const std::int64_t key_value_heads : {0, 1}) {
+          INFO(setup.text << ", " << (options.empty() ? "" : options.begin()->first) << ", heads of keys "
+                          << key_value_heads);
+          LayerChoice choice;
+          choice.position.kind = info->about.name;
+          choice.position_options = setup.options;
+          choice.part_options = options;
+          LayerChoice without = choice;
+          without.position = {};
+          without.position_options = {};
+          PartCase c(choice, key_value_heads, 9), plain(without, key_value_heads, 9);
+          const std::vector<double> found = c.by_engine();
+          CHECK(furthest(found, c.in_plain_loops()) < attention_tolerance);
+          CHECK(furthest(found, plain.by_engine()) > 1000 * attention_tolerance);
+        }
+  }
 }
 
 TEST_CASE("a part says what it is: options, a summary, and loops", "[attention][contract]") {

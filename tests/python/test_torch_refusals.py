@@ -21,6 +21,7 @@ def test_second_derivatives_are_refused():
     ({"normalizer": "sofmax"}, "did you mean 'softmax'"),
     ({"position": "rotery"}, "did you mean 'rotary'"),
     ({"position": "sinusoidal"}, "added to the embeddings"),
+    ({"position": "path"}, "reads the tokens"),
     ({"normalizer": "stick_breaking"}, "needs causal attention"),
     ({"options": {"attention.additive.hidden": 3}}, "does nothing"),
     ({"options": {"attention.adititve.hidden": 3}}, "did you mean"),

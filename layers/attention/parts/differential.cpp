@@ -43,7 +43,7 @@ public:
         keys_(scope.no_decay("lambda_key", {2, sizes.query_width}, Init::normal(0.1))),
         norm_(make_norm(scope / "norm", "rms", {sizes.value_width, false})) {}
 
-  void inputs(Pass& pass, const Tensor&, AttentionInputs& to) const override {
+  void inputs(Pass& pass, const Tensor&, const PartTokens&, AttentionInputs& to) const override {
     const Tensor products = exp(sum(mul(pass(queries_), pass(keys_)), -1, true)); // [2, 1]
     const Tensor difference = sub(slice(products, 0, 0, 1), slice(products, 0, 1, 1));
     to.lambda = reshape(scale(difference, 1, static_cast<Real>(start_)), {1, 1, 1, 1});
@@ -64,7 +64,7 @@ class LambdaByToken final : public AttentionPart {
 public:
   LambdaByToken(const Scope& scope, const PartSizes& sizes) : map_(scope / "lambda", sizes.width, sizes.heads, false) {}
 
-  void inputs(Pass& pass, const Tensor& x, AttentionInputs& to) const override {
+  void inputs(Pass& pass, const Tensor& x, const PartTokens&, AttentionInputs& to) const override {
     to.lambda = column_of_heads(sigmoid(map_(pass, x)));
   }
 

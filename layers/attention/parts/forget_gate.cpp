@@ -30,7 +30,7 @@ public:
   ForgetGate(const Scope& scope, const PartSizes& sizes)
       : gate_(scope / "forget_gate", sizes.width, sizes.query_heads, Init::zeros()) {}
 
-  void inputs(Pass& pass, const Tensor& x, AttentionInputs& to) const override {
+  void inputs(Pass& pass, const Tensor& x, const PartTokens&, AttentionInputs& to) const override {
     to.forget = column_of_heads(log_sigmoid(gate_(pass, x)));
   }
 

@@ -62,7 +62,7 @@ public:
       gates_.emplace(scope / "selection_gate", sizes.width, gates * sizes.query_heads, sizes.bias);
   }
 
-  void inputs(Pass& pass, const Tensor& x, AttentionInputs& to) const override {
+  void inputs(Pass& pass, const Tensor& x, const PartTokens&, AttentionInputs& to) const override {
     to.selection = selection_.get();
     if (gates_) to.gates = split_heads(sigmoid((*gates_)(pass, x)), heads_);
   }

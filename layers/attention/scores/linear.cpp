@@ -137,8 +137,9 @@ bool serves(const AttentionProblem& x) {
   const Mask& m = x.mask;
   const bool square = m.offset == 0 && x.queries.shape[2] == x.keys.shape[2];
   return x.normalizer->is_sum() && !x.differentiable_weights && !x.factors && !x.formula && x.parts.empty() &&
-         !x.forget.tape && x.dropout == 0 && x.rows == 0 && !(x.position && x.position->is_of_pairs()) && !m.allowed &&
-         !x.selection && m.window < 0 && m.dilation == 1 && (!m.causal || (m.prefix == 0 && square));
+         !x.forget.tape && !x.householder && x.dropout == 0 && x.rows == 0 &&
+         !(x.position && x.position->is_of_pairs()) && !m.allowed && !x.selection && m.window < 0 && m.dilation == 1 &&
+         (!m.causal || (m.prefix == 0 && square));
 }
 
 Tensor run(Pass&, const AttentionProblem& x) {

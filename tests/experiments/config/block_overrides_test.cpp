@@ -25,7 +25,7 @@ void check_refusals(const std::vector<std::pair<std::string, std::string>>& case
 
 TEST_CASE("[[block.override]] of positions is refused where they belong to the whole model", "[config]") {
   const std::string names = list_in_words(positions_of_blocks());
-  CHECK(names == "'none', 'rotary', 'alibi', 'kerple', 't5', 'shaw', 'skewed'");
+  CHECK(names == "'none', 'rotary', 'alibi', 'kerple', 't5', 'shaw', 'skewed', 'path'");
   check_refusals({
       {"[[block.override]]\nlayers = [0]\nposition.kind = \"rotary\"",
        "x.toml:3:10: position.kind does nothing: position.kind is 'sinusoidal' (built-in), which adds to the token "

@@ -142,12 +142,30 @@ layers = [2]
 position.kind = "none"
 attention.window = 0
 )";
-  for (const std::string kind : {"rotary", "t5", "shaw", "skewed", "kerple"})
+  for (const std::string kind : {"rotary", "t5", "shaw", "skewed", "kerple", "path"})
     check_steps({"position.kind=" + kind, "model.layers=4"}, positions);
   check_steps({"model.kind=encoder_decoder", "position.kind=t5"},
               "[[block.override]]\nstack = \"encoder\"\nposition.t5.both_sides = true\n");
   check_steps({"model.kind=encoder_decoder", "model.encoder_decoder.decoder_layers=3", "position.kind=rotary"},
               "[[block.override]]\nstack = \"decoder\"\nlayers = [0, 2]\nposition.kind = \"skewed\"\n");
+}
+
+TEST_CASE("the steps of path, whose cached keys change, give the logits of the whole sequence",
+          "[decoding][position]") {
+  const std::string path = "position.kind=path";
+  check_steps({path});
+  for (const std::string more :
+       {"position.path.rank=0", "position.path.convolution=0", "position.path.convolution=2",
+        "attention.forget_gate=true", "attention.window=1", "attention.key_value_heads=1",
+        "attention.projection=latent", "attention.projection=shared_key_value", "attention.value_residual=learned",
+        "attention.differential=v1", "attention.differential=v2", "attention.talking_heads=both",
+        "attention.normalizer=stick_breaking", "attention.score_mod=3 * tanh(s / 3) - abs(i - j)",
+        "model.shared_layers=true"})
+    check_steps({path, more});
+  check_steps({path, "attention.mask_mod=segment_i == segment_j", "model.segment_end=."});
+  check_steps({path, "attention.latent.rotary_width=2", "attention.projection=latent"});
+  check_steps({"model.kind=encoder_decoder", "position.kind=rotary"},
+              "[[block.override]]\nstack = \"decoder\"\nposition.kind = \"path\"\n");
 }
 
 TEST_CASE("the steps of xPos and of scaled rotary positions give the logits of the whole sequence",

@@ -51,6 +51,8 @@ const std::map<std::string, std::vector<std::string>> values_that_fit = {
     {"mixer.convolution", {"2", "3"}},
     {"model.registers", {"1", "2"}},
     {"model.layers", {"1", "3"}},
+    {"position.path.rank", {"0", "3"}},
+    {"position.path.convolution", {"0", "2"}},
     {"position.width", {"2"}},
 };
 // Options that need another one, which is chosen with them.

@@ -96,9 +96,11 @@ void check_cases(const char* fixture, std::size_t count, const std::string& text
 
 } // namespace
 
-TEST_CASE("60 random combinations of options train as PyTorch's implementation of their formulas does", "[torch]") {
+TEST_CASE(
+    "60 random combinations of options, and 4 with path, train as PyTorch's implementation of their formulas does",
+    "[torch]") {
   const TaskSizes sizes{7, 7, 7};
-  check_cases("combinations", 60, "[model]\nlayers = 2\nwidth = 8\nheads = 2\n[block]\nffn_width = 6\n", sizes,
+  check_cases("combinations", 64, "[model]\nlayers = 2\nwidth = 8\nheads = 2\n[block]\nffn_width = 6\n", sizes,
               batch_of(sizes, 5));
 }
 
