@@ -1,5 +1,6 @@
 #include "experiments/config/config_file.hpp"
 
+#include "experiments/config/block_keys.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/toml_values.hpp"
 #include "experiments/config/unknown_names.hpp"
@@ -37,6 +38,11 @@ struct Reader {
       if (const toml::table* within = entry.node->as_table()) read_entries(key, *within, values);
       else
         problem(entry.node->source(), fmt::format("[{}] is a table, but here is {}", key, node_in_words(*entry.node)));
+    } else if (names_block(key)) {
+      problem(entry.at,
+              fmt::format("{}: in a file, options of single blocks are written in [[block.override]], such as "
+                          "layers = [3]",
+                          key));
     } else {
       problem(entry.at, plain && entry.node->is_table() ? unknown_table(key) : unknown_option(table, entry.name));
     }
@@ -83,10 +89,13 @@ struct Reader {
       else if (entry.name == "from") read_number(entry, 0, out.from);
       else if (entry.name == "to") read_number(entry, 0, out.to);
       else if (entry.name == "stack") read_stack(*entry.node, out);
+      else if (names_option(entry.name)) continue; // below, since tables may set it, too
       else if (has_table || find_option("block." + entry.name) || find_table("block." + entry.name))
         read_entry(has_table ? "" : "block", entry, out.values);
       else problem(entry.at, wrong_override_name(entry.name));
     }
+    for (const TomlEntry& entry : in_order(table))
+      if (names_option(entry.name)) read_whole_name(entry, out);
     const bool has_range = table.contains("every") || table.contains("from") || table.contains("to");
     if (!table.contains("layers") && !table.contains("stack") && !has_range)
       problem(table.source(), "[[block.override]] does not say which blocks: give layers, such as layers = [0, 1], or "
@@ -102,6 +111,19 @@ struct Reader {
                         "the whole model; set it in [position]",
                         setting.origin.text(), key));
     return out;
+  }
+
+  /// True for an option's full name in quotes, as arms write it: "mixer.kind".
+  static bool names_option(const std::string& name) {
+    return name.find('.') != std::string::npos && !name.starts_with("block.") && find_option(name) &&
+           (belongs_to_blocks(name) || name.starts_with("position."));
+  }
+
+  void read_whole_name(const TomlEntry& entry, BlockOverride& out) {
+    ReadValue read = read_node(*find_option(entry.name), entry.name, *entry.node);
+    if (!read.value) problem(entry.node->source(), read.problem);
+    else if (!out.values.emplace(entry.name, Setting{*read.value, at(entry.at)}).second)
+      problem(entry.at, fmt::format("[[block.override]] sets {} twice", entry.name));
   }
 
   /// Reads `stack = "decoder"` of an override.
@@ -143,19 +165,25 @@ struct Reader {
                        near.empty() ? "; it has " + list_in_words(allowed) : near);
   }
 
-  std::vector<BlockOverride> read_overrides(const toml::node& node) {
+  std::vector<BlockOverride> read_overrides(const toml::node& node, std::string_view place) {
     std::vector<BlockOverride> out;
     const toml::array* list = node.as_array();
-    if (!list) problem(node.source(), "block.override is a list of tables: write [[block.override]]");
+    const std::string otherwise = fmt::format("block.override is a list of tables: write {}", place);
+    if (!list) problem(node.source(), otherwise);
     else
       for (const toml::node& entry : *list)
         if (const toml::table* table = entry.as_table()) out.push_back(read_override(*table));
-        else problem(entry.source(), "block.override is a list of tables: write [[block.override]]");
+        else problem(entry.source(), otherwise);
     return out;
   }
 };
 
 } // namespace
+
+std::vector<BlockOverride> read_overrides(const toml::node& node, const std::string& file, int layer,
+                                          std::string_view place, Problems& problems) {
+  return Reader{file, layer, problems}.read_overrides(node, place);
+}
 
 std::string wrong_label(const std::string& of, const std::string& text) {
   if (text.empty())
@@ -196,7 +224,7 @@ ConfigFile read_config_file(const toml::table& top, const std::string& name, int
       read_sweep(*entry.node, name, layer, problems, out);
     } else if (const toml::table* block = entry.name == "block" ? entry.node->as_table() : nullptr) {
       for (const TomlEntry& within : in_order(*block))
-        if (within.name == "override") out.block_overrides = reader.read_overrides(*within.node);
+        if (within.name == "override") out.block_overrides = reader.read_overrides(*within.node, "[[block.override]]");
         else reader.read_entry("block", within, out.values);
     } else if (const toml::table* report = entry.name == "report" ? entry.node->as_table() : nullptr) {
       for (const TomlEntry& within : in_order(*report))

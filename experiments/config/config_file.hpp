@@ -56,6 +56,10 @@ std::vector<std::pair<std::string, Origin>> read_extends(const toml::table& top,
 /// Reads the rest of a file's top table. Every setting gets this `layer`. Errors are added to `problems`.
 ConfigFile read_config_file(const toml::table& top, const std::string& name, int layer, Problems& problems);
 
+/// Reads a list of [[block.override]]; `place` names how it is written, for messages about another kind of value.
+std::vector<BlockOverride> read_overrides(const toml::node& node, const std::string& file, int layer,
+                                          std::string_view place, Problems& problems);
+
 /// The error in a text of [report.label] for the metric or arm `of`; empty if there is none.
 std::string wrong_label(const std::string& of, const std::string& text);
 

@@ -41,11 +41,13 @@ std::string nearest_divisors(std::int64_t n, std::int64_t k) {
 struct WrittenValue {
   const std::string* key;
   const Setting* setting;
+  std::string name; ///< as it was written: the key, or "block[3].mixer.kind"
   bool does_something = false;
   bool chosen_otherwise_later = false; ///< in some view, a setting of a later layer is the reason why it has no effect
   std::string why;
+  int replaced_by = 0; ///< the highest layer of the settings that replace it in some block
 
-  WrittenValue(const std::string& k, const Setting& s) : key(&k), setting(&s) {}
+  WrittenValue(const std::string& k, const Setting& s) : key(&k), setting(&s), name(k) {}
 
   void idle(const std::string& reason, int layer_of_reason) {
     const bool later = layer_of_reason > setting->origin.layer;
@@ -99,13 +101,22 @@ std::int64_t default_shards(const View& run) {
   return sequences_by_task ? shards : std::min(shards, sequences);
 }
 
+const Setting& setting_of(const View& view, const std::string& key) {
+  const auto parameter = view.parameters.find(key);
+  return parameter != view.parameters.end() ? parameter->second : view.at(key);
+}
+
 /// True if the view's value of an option comes from this setting and not from another one with higher priority.
 bool decides(const View& view, const std::string& key, const Setting& setting) {
-  const auto parameter = view.parameters.find(key);
-  const Origin& a = parameter != view.parameters.end() ? parameter->second.origin : view.at(key).origin;
-  const Origin& b = setting.origin;
-  return a.layer == b.layer && a.line == b.line && a.column == b.column && a.file == b.file;
+  const Setting& chosen = setting_of(view, key);
+  const Origin &a = chosen.origin, &b = setting.origin;
+  // All assignments of one command line have one origin.
+  return a.layer == b.layer && a.line == b.line && a.column == b.column && a.file == b.file &&
+         chosen.value == setting.value;
 }
+
+/// What messages call an override.
+std::string named(const BlockOverride& override) { return override.key.empty() ? "[[block.override]]" : override.key; }
 
 /// A parameter has an effect if a formula names it, and model.segment_end if a formula uses segments.
 void judge_by_formulas(WrittenValue& candidate, const View& view, int at_least) {
@@ -279,12 +290,12 @@ void Resolution::check_override(const BlockOverride& override) {
     else problems.add(line);
   };
   if (!override.stack.empty() && !stacks.has(override.stack))
-    return refuse(fmt::format("[[block.override]] names the {}, but {}, and that model has none", override.stack,
+    return refuse(fmt::format("{} names the {}, but {}, and that model has none", named(override), override.stack,
                               shown(run, "model.kind")),
                   "model.kind");
   const Stack& stack = stacks.counted(override);
   for (const std::int64_t block : stacks.missing(override))
-    refuse(fmt::format("[[block.override]] names block {}{}, but {}: {}blocks are 0 to {}", block,
+    refuse(fmt::format("{} names block {}{}, but {}: {}blocks are 0 to {}", named(override), block,
                        override.stack.empty() ? "" : " of the " + override.stack, shown(run, stack.count_key),
                        override.stack.empty() ? "" : "its ", stack.blocks - 1),
            stack.count_key);
@@ -306,14 +317,17 @@ void Resolution::find_idle_settings() {
   std::vector<WrittenValue> candidates;
   // With overrides, a smaller number of blocks may be the reason why a setting has no effect.
   const int layer_of_count = settings_.block_overrides_.empty() ? 0 : run.at(stacks.all.front().count_key).origin.layer;
+  const bool keys = std::ranges::any_of(settings_.block_overrides_, [](const auto& o) { return !o.key.empty(); });
   // Judges a setting in the blocks that it applies to.
   const auto judge_in_blocks = [&](WrittenValue& c, const BlockOverride* override, int at_least) {
     for (std::size_t stack = 0; stack < blocks.size(); ++stack)
       for (std::size_t block = 0; block < blocks[stack].size(); ++block) {
         const View& view = blocks[stack][block];
         const auto number = static_cast<std::int64_t>(block);
-        if ((override && !stacks.means(*override, stack, number)) || !decides(view, *c.key, *c.setting)) continue;
-        if (stacks.reads(stack, *c.key)) judge(c, view, at_least);
+        if (override && !stacks.means(*override, stack, number)) continue;
+        if (!decides(view, *c.key, *c.setting))
+          c.replaced_by = std::max(c.replaced_by, setting_of(view, *c.key).origin.layer);
+        else if (stacks.reads(stack, *c.key)) judge(c, view, at_least);
         else if (override && c.why.empty()) c.idle("only the decoder has cross attention", override->origin.layer);
       }
   };
@@ -324,8 +338,8 @@ void Resolution::find_idle_settings() {
       for (const View* view : deciding_views())
         if (!c.does_something) judge(c, *view);
     if (!c.does_something && c.why.empty())
-      c.idle("every block has its own in [[block.override]]",
-             std::max(layer_of_count, settings_.block_overrides_.front().origin.layer));
+      c.idle(keys ? "every block has its own value" : "every block has its own in [[block.override]]",
+             std::max(layer_of_count, c.replaced_by));
     candidates.push_back(std::move(c));
   }
   const std::string no_positions = refuses_positions();
@@ -335,10 +349,13 @@ void Resolution::find_idle_settings() {
     for (const auto& [key, setting] : override.values) {
       if (is_of_positions(key) && chooses_embedding(override)) continue; // a problem by itself
       WrittenValue c(key, setting);
+      if (!override.key.empty()) c.name = override.key;
       if (is_of_positions(key) && !no_positions.empty()) c.idle(no_positions, run.at("position.kind").origin.layer);
       else judge_in_blocks(c, &override, 0);
       if (!c.does_something && c.why.empty())
-        c.idle("a later [[block.override]] sets it for the same blocks", override.origin.layer);
+        c.idle(keys ? "a later setting sets it for the same blocks"
+                    : "a later [[block.override]] sets it for the same blocks",
+               std::max(override.origin.layer, c.replaced_by));
       candidates.push_back(std::move(c));
     }
   }
@@ -346,9 +363,9 @@ void Resolution::find_idle_settings() {
     if (c.does_something) continue;
     const Origin& origin = c.setting->origin;
     if (c.chosen_otherwise_later)
-      dropped.push_back(fmt::format("{} = {} ({}) is dropped: {}", *c.key, value_text(c.setting->value), origin.text(),
+      dropped.push_back(fmt::format("{} = {} ({}) is dropped: {}", c.name, value_text(c.setting->value), origin.text(),
                                     c.why));
-    else problems.add(fmt::format("{}: {} does nothing: {}", origin.text(), *c.key, c.why));
+    else problems.add(fmt::format("{}: {} does nothing: {}", origin.text(), c.name, c.why));
   }
 }
 
@@ -387,10 +404,10 @@ void Resolution::check_combinations() {
   if (const Setting& shared = run.at("model.shared_layers"); std::get<bool>(shared.value) &&
                                                              !unmet_dependency("model.shared_layers", values_of(run)) &&
                                                              !std::ranges::all_of(blocks, all_alike))
-    problems.add(fmt::format("{}: model.shared_layers is true, but [[block.override]] ({}) gives blocks options of "
-                             "their own; blocks that share their parameters must have the same options: leave one of "
-                             "the two out",
-                             shared.origin.text(), settings_.block_overrides_.front().origin.text()));
+    problems.add(fmt::format("{}: model.shared_layers is true, but {} ({}) gives blocks options of their own; blocks "
+                             "that share their parameters must have the same options: leave one of the two out",
+                             shared.origin.text(), named(settings_.block_overrides_.front()),
+                             settings_.block_overrides_.front().origin.text()));
 
   const double train = real(run, "data.train"), test = real(run, "data.test");
   const bool both = !unmet_dependency("data.train", values_of(run)) && !unmet_dependency("data.test", values_of(run));
@@ -407,39 +424,6 @@ void Resolution::check_combinations() {
     problems.add(fmt::format("{}: train.shards is {}, but train.batch is {}: a shard must have at least one sequence",
                              latest(run, {"train.shards", "train.batch"}).text(), integer(run, "train.shards"),
                              integer(run, "train.batch")));
-}
-
-bool Stacks::has(std::string_view name) const { return std::ranges::find(all, name, &Stack::name) != all.end(); }
-
-bool Stacks::means(const BlockOverride& override, std::size_t stack, std::int64_t block) const {
-  if (!override.stack.empty() && override.stack != all[stack].name) return false;
-  const std::int64_t number = override.stack.empty() ? std::min(block, all.front().blocks - 1) : block;
-  if (!override.layers.empty()) return std::ranges::find(override.layers, number) != override.layers.end();
-  return number >= override.from && (override.to < 0 || number <= override.to) &&
-         (number - override.from + 1) % override.every == 0;
-}
-
-bool Stacks::means_any(const BlockOverride& override) const {
-  if (!override.stack.empty() && !has(override.stack)) return false;
-  if (!override.layers.empty()) return missing(override).size() < override.layers.size();
-  return override.from + override.every <= counted(override).blocks;
-}
-
-std::vector<std::int64_t> Stacks::missing(const BlockOverride& override) const {
-  std::vector<std::int64_t> out;
-  const std::int64_t blocks = counted(override).blocks;
-  if (override.to >= blocks) out.push_back(override.to);
-  std::ranges::copy_if(override.layers, std::back_inserter(out), [=](std::int64_t number) { return number >= blocks; });
-  return out;
-}
-
-const Stack& Stacks::counted(const BlockOverride& override) const {
-  const auto found = std::ranges::find(all, override.stack, &Stack::name);
-  return found == all.end() ? all.front() : *found;
-}
-
-bool Stacks::reads(std::size_t stack, std::string_view key) const {
-  return stack + 1 == all.size() || !key.starts_with("attention.cross_");
 }
 
 } // namespace heed

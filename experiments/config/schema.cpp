@@ -1,6 +1,7 @@
 #include "experiments/config/schema.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/config/block_keys.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/sweep_blocks.hpp"
 #include "experiments/config/unknown_names.hpp"
@@ -199,6 +200,9 @@ json::object override_schema() {
   for (const Option& o : find_table("position")->options)
     if (o.of_whole_model) position.at("properties").as_object().erase(o.name);
   properties["position"] = std::move(position);
+  for (const std::string& key : all_keys()) // arms write full names
+    if (belongs_to_blocks(key) && !key.starts_with("block.") && !find_option(key)->of_tables)
+      properties[key] = reference(option_pointer(key));
   properties["stack"] = {{"type", "string"},
                          {"description", "The stack whose blocks are meant, in place of those of the whole model."},
                          {"enum", {"encoder", "decoder"}}};
@@ -225,8 +229,11 @@ json::object changes_schema(bool lists, std::string_view description) {
   // Options may also be in nested tables: { attention.score = "dot" }.
   for (const Section& s : sections())
     if (!s.table.empty()) properties[s.table] = {{"type", "object"}};
+  json::object overrides = reference(option_pointer(override_key));
+  properties[override_key] = lists ? list_of(std::move(overrides)) : std::move(overrides);
   json::object out = closed_object(std::move(properties), description);
-  out["patternProperties"] = {{fmt::format("^{}\\..+\\.", formula_parameters_key), json::object()}};
+  out["patternProperties"] = {{fmt::format("^{}\\..+\\.", formula_parameters_key), json::object()},
+                              {"^block\\[((encoder|decoder)\\.)?[0-9]+\\]", json::object()}};
   return out;
 }
 

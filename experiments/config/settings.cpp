@@ -1,5 +1,6 @@
 #include "experiments/config/settings.hpp"
 
+#include "experiments/config/block_keys.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config_file.hpp"
 #include "experiments/config/toml_values.hpp"
@@ -113,7 +114,9 @@ void merge_tuning(TuneSpec&& from, std::optional<TuneSpec>& into) {
 std::string not_for_command_line(const std::string& key) {
   if (key == "extends") return "extends is allowed only in a file";
   if (key == "block.override" || key.starts_with("block.override."))
-    return "block.override is a list of tables, which is allowed only in a file: write [[block.override]] there";
+    return "block.override is a list of tables, which is allowed only in a file: write [[block.override]] there, or "
+           "set "
+           "an option of one block, such as block[3].dropout=0.1";
   if (key == "sweep" || key.starts_with("sweep."))
     return fmt::format(
         "{} is allowed only in a file; of a sweep, the command line can set only sweep.seeds and sweep.looks", key);
@@ -200,10 +203,16 @@ void Settings::override_with(const std::vector<std::string>& assignments, const 
       if (!wrong.empty()) problem(wrong);
       continue;
     }
-    const Option* option = find_option(key);
+    const Option* option = option_of_key(key);
     if (!option) {
       const std::string why = not_for_command_line(key);
-      problem(why.empty() ? unknown_key(key) : why);
+      problem(why.empty() ? wrong_key(key) : why);
+    } else if (names_block(key)) {
+      ReadValue read = read_text(*option, key, text);
+      if (read.value && text != "@default") set_in_block(block_overrides_, key, {*read.value, origin});
+      else
+        problem(text == "@default" ? fmt::format("{}: a block has no default of its own; give the value", key)
+                                   : read.problem);
     } else if (text == "@default") {
       values_.erase(key);
       resets_[key] = origin;
@@ -282,9 +291,17 @@ Settings Settings::with(const std::vector<Change>& changes) const {
     Origin origin = change.origin;
     if (origin.file.empty()) origin.file = "sweep";
     origin.layer = out.layer_;
-    const Option* option = find_option(change.key);
-    const std::string wrong = option ? wrong_value(*option, change.key, change.value) : unknown_key(change.key);
+    if (change.key == override_key) {
+      replace_overrides(out.block_overrides_, change.overrides, out.layer_);
+      continue;
+    }
+    const Option* option = option_of_key(change.key);
+    const std::string wrong = option ? wrong_value(*option, change.key, change.value) : wrong_key(change.key);
     if (!wrong.empty()) problems.add(fmt::format("{}: {}", origin.text(), wrong));
+    if (names_block(change.key)) {
+      if (wrong.empty()) set_in_block(out.block_overrides_, change.key, {change.value, origin});
+      continue;
+    }
     out.values_[change.key] = {change.value, origin};
     out.resets_.erase(change.key);
   }

@@ -46,13 +46,17 @@ struct BlockOverride {
   std::string stack;
   std::map<std::string, Setting> values;
   Origin origin;
+  /// "block[3].mixer.kind", where such a key sets the only value; empty: an entry of [[block.override]]
+  std::string key;
 };
 
-/// A change that an arm makes: one `"key" = value` of `off.NAME = { ... }`, one value of a grid's axis, etc.
+/// A change that an arm makes: one `"key" = value` of `off.NAME = { ... }`, one value of a grid's axis, etc. The key is
+/// an option's full name, "block[3].mixer.kind" for an option of a single block, or "block.override".
 struct Change {
   std::string key;
-  Value value;
+  Value value; ///< of "block.override": the list in words
   Origin origin;
+  std::vector<BlockOverride> overrides = {}; ///< of "block.override"
 };
 
 /// Changes under one name: `off.NAME = { ... }`, `on.NAME`, `arms.NAME`. Listed arms may have no name.

@@ -1,6 +1,7 @@
 #include "experiments/config/sweep_blocks.hpp"
 
 #include "autograd/rng.hpp"
+#include "experiments/config/block_keys.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/system/text.hpp"
@@ -186,28 +187,45 @@ std::vector<Candidate> expand(const SweepBlock& block) {
 
 std::string not_for_arms(std::string_view key) {
   if (key == "seed") return "a sweep's arm cannot change seed: seeds are replicates, so list them in sweep.seeds";
-  const Option* option = find_option(key);
+  const Option* option = option_of_key(key);
   if (option && !option->changes_results)
     return fmt::format("a sweep's arm cannot change {}: it is not part of a run's identity", key);
   return "";
 }
 
+namespace {
+/// Stands for "block.override", whose values are lists of tables.
+const Option& overrides_option() {
+  static const Option option("override", "Options of some blocks.", OptionType::text);
+  return option;
+}
+} // namespace
+
 void SweepChanges::each_option(const toml::table& table, const std::string& prefix, const Use& use) {
   for (const TomlEntry& entry : in_order(table)) {
     const std::string key = full_name(prefix, entry.name);
     const toml::table* within = entry.node->as_table();
-    if (key == "sweep" || key.starts_with("sweep.") || key == "extends" || key.starts_with("block.override"))
+    if (key == "sweep" || key.starts_with("sweep.") || key == "extends" || key.starts_with("block.override."))
       problem(entry.at, fmt::format("a sweep's arm cannot change {}", key));
+    else if (key == override_key) use(key, overrides_option(), entry);
     else if (within && (find_table(key) || key == formula_parameters_key)) each_option(*within, key, use);
-    else if (const Option* option = find_option(key)) {
+    else if (const Option* option = option_of_key(key)) {
       if (const std::string why = not_for_arms(key); !why.empty()) problem(entry.at, why);
       else use(key, *option, entry);
-    } else problem(entry.at, unknown_key(key));
+    } else if (within && !within->empty() && names_block(key)) each_option(*within, key, use);
+    else problem(entry.at, wrong_key(key));
   }
 }
 
 void SweepChanges::add_change(const std::string& key, const Option& option, const toml::node& node,
                               const toml::source_region& place, std::vector<Change>& out) {
+  if (key == override_key) {
+    constexpr std::string_view list = "[{ every = 4, \"mixer.kind\" = \"attention\" }]";
+    std::vector<BlockOverride> overrides = read_overrides(node, file, layer, list, problems);
+    std::string words = in_words(overrides);
+    out.push_back({key, std::move(words), at(place), std::move(overrides)});
+    return;
+  }
   ReadValue read = read_node(option, key, node);
   if (read.value) out.push_back({key, *read.value, at(place)});
   else problem(node.source(), read.problem);

@@ -1,6 +1,7 @@
 // Reads the [sweep] of a configuration file.
 #include "experiments/config/config_file.hpp"
 
+#include "experiments/config/block_keys.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/sweep_blocks.hpp"
 #include "experiments/config/toml_values.hpp"
@@ -14,6 +15,10 @@
 
 namespace heed {
 namespace {
+
+constexpr std::string_view of_single_options =
+    "takes single options, and block.override is a list of tables: name an option of a block, such as "
+    "block[3].mixer.kind";
 
 struct SweepReader : SweepChanges {
   void read_zip(const toml::node& node, SweepBlock& out) {
@@ -71,6 +76,7 @@ struct SweepReader : SweepChanges {
                                                 "distributions, {}",
                                                 table ? "empty" : node_in_words(node), such));
     each_option(*table, "", [&](const std::string& key, const Option& option, const TomlEntry& entry) {
+      if (key == override_key) return problem(entry.at, fmt::format("random {}", of_single_options));
       const toml::table* within = entry.node->as_table();
       if (!within || within->size() != 1)
         return problem(entry.node->source(),
@@ -119,7 +125,12 @@ struct SweepReader : SweepChanges {
       if (!table || table->empty())
         problem(entry.source(), fmt::format("{} holds {}; each entry must be a table of options and values", name,
                                             table ? "an empty table" : node_in_words(entry)));
-      else out.push_back(read_changes(*table));
+      else {
+        out.push_back(read_changes(*table));
+        for (const Change& change : out.back())
+          if (change.key == override_key)
+            problems.add(fmt::format("{}: {} {}", change.origin.text(), name, of_single_options));
+      }
     }
   }
 
@@ -215,7 +226,8 @@ struct SweepReader : SweepChanges {
                                                    "\"task.copy.length\"",
                                                    node_in_words(entry)));
       const std::string& key = text->get();
-      if (!find_option(key)) return problem(entry.source(), "sweep.within: " + unknown_key(key));
+      if (key == override_key) return problem(entry.source(), fmt::format("sweep.within {}", of_single_options));
+      if (!option_of_key(key)) return problem(entry.source(), "sweep.within: " + wrong_key(key));
       if (const std::string why = not_for_arms(key); !why.empty())
         return problem(entry.source(), fmt::format("sweep.within: {}", why));
       for (const NamedOption& before : *out.sweep_within)
@@ -237,6 +249,8 @@ struct SweepReader : SweepChanges {
     for (const TomlEntry& entry : in_order(*table)) {
       if (entry.name == "grid") {
         tune.axes = read_axes("sweep.tune.grid", *entry.node);
+        for (const auto& [key, values] : tune.axes)
+          if (key == override_key) problem(entry.at, fmt::format("sweep.tune.grid {}", of_single_options));
       } else if (entry.name == "seeds") {
         const auto seeds = read_seeds(*entry.node, "sweep.tune.seeds");
         if (const auto* wrong = std::get_if<std::string>(&seeds)) problem(entry.node->source(), *wrong);

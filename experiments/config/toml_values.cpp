@@ -90,10 +90,15 @@ template <class T> std::optional<Value> number(std::string_view text) {
   return number ? std::optional<Value>(*number) : std::nullopt;
 }
 
-/// "; a text needs quotes: kind = \"copy\"" if this line sets an option to a bare word.
+/// "; a text needs quotes: kind = \"copy\"" if this line sets an option to a bare word. Also a hint for a line with the
+/// key of a block without quotes.
 std::string quotes_hint(std::string_view text, std::size_t line) {
   for (; line > 1 && !text.empty(); --line) text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
   text = text.substr(0, text.find('\n'));
+  for (std::size_t at = text.find("block["); at != std::string_view::npos; at = text.find("block[", at + 1))
+    if (at == 0 || (text[at - 1] != '"' && text[at - 1] != '\''))
+      return "; options of single blocks are in [[block.override]], and in arms of a sweep in quotes, such as "
+             "\"block[3].mixer.kind\"";
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) return "";
   const std::string_view key = trimmed(text.substr(0, equals)),

@@ -1,4 +1,5 @@
 // Writes a resolved configuration as text: as TOML, and as a flat list of options.
+#include "experiments/config/block_keys.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
@@ -174,10 +175,17 @@ Sheet sheet_of(const Config& config) {
   return out;
 }
 
-/// The name of an option in [[block.override]]: without "block.".
-std::string name_in_override(const Line& line) {
-  const std::string& key = line.key();
-  return key.starts_with("block.") ? key.substr(6) : key;
+std::string name_in_override(const Line& line) { return name_in_block(line.key()); }
+
+/// The lines of a single block, by the options' full names.
+std::map<std::string, std::string> values_in_block(const Config& config, const LayerChoice& block) {
+  std::map<std::string, std::string> out;
+  for (const Line& line : lines_of(config, block))
+    if (!is_parameters(line)) out[line.key()] = line.value;
+    else
+      for (const WrittenParameter& parameter : written_parameters(line.texts))
+        for (const auto& [option, value] : parameter.options) out[full_name(parameter.table, option->name)] = value;
+  return out;
 }
 
 } // namespace
@@ -239,6 +247,26 @@ std::vector<FlatOption> flatten(const Config& config) {
       add(fmt::format("block[{}{}{}].", stack, stack.empty() ? "" : ".", block), line,
           line.replaces || !is_default(line));
   return out;
+}
+
+void add_block_values(const Config& config, const std::vector<std::string>& keys,
+                      std::map<std::string, std::string>& flat) {
+  std::map<std::pair<bool, std::int64_t>, std::map<std::string, std::string>> blocks; // lines take time to make
+  for (const std::string& key : keys) {
+    if (!names_block(key)) continue;
+    const BlockKey read = std::get<BlockKey>(read_block_key(key));
+    const bool second = read.stack == "decoder" && !config.decoder_layers.empty();
+    const std::vector<LayerChoice>& stack = second ? config.decoder_layers : config.layers;
+    flat.erase(key);
+    if (static_cast<std::size_t>(read.block) >= stack.size()) continue;
+    auto known = blocks.find({second, read.block});
+    if (known == blocks.end())
+      known = blocks
+                  .emplace(std::pair(second, read.block),
+                           values_in_block(config, stack[static_cast<std::size_t>(read.block)]))
+                  .first;
+    if (const auto value = known->second.find(read.option); value != known->second.end()) flat[key] = value->second;
+  }
 }
 
 } // namespace heed

@@ -1,5 +1,6 @@
 #include "experiments/index/run_entry.hpp"
 
+#include "experiments/config/block_keys.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
@@ -175,14 +176,7 @@ const MetricEntry* RunEntry::metric(std::string_view name) const {
   return found == metrics.end() ? nullptr : &*found;
 }
 
-const Option* option_of_flat(const std::string& key) {
-  if (!key.starts_with("block[")) return find_option(key);
-  const auto end = key.find("].");
-  if (end == std::string::npos) return nullptr;
-  const std::string name = key.substr(end + 2);
-  const Option* whole = find_option(name);
-  return whole && name.find('.') != std::string::npos ? whole : find_option("block." + name);
-}
+const Option* option_of_flat(const std::string& key) { return option_of_key(key); }
 
 Cell option_cell(const std::string& key, const std::string& toml_value) {
   const Option* option = option_of_flat(key);

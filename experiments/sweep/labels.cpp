@@ -1,5 +1,6 @@
 #include "experiments/sweep/labels.hpp"
 
+#include "experiments/config/block_keys.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/metrics/catalogue.hpp"
@@ -18,12 +19,18 @@ std::string table_of(const std::string& key) {
   return dot == std::string::npos ? "" : key.substr(0, dot);
 }
 
-/// "score" for attention.score, "position" for position.kind.
-std::string short_name(const std::string& key) {
+/// "score" for attention.score, "position" for position.kind. Of a block's key: of the option in it.
+std::string name_in_table(const std::string& key) {
+  if (names_block(key)) return name_in_table(std::get<BlockKey>(read_block_key(key)).option);
   const std::string table = table_of(key);
   std::string last = table.empty() ? key : key.substr(table.size() + 1);
   if (last == "kind" && !table.empty()) last = table.substr(table.rfind('.') + 1); // npos + 1 is 0
   return spaced(last);
+}
+
+/// The same, with the block in front: "block 3: position".
+std::string short_name(const std::string& key) {
+  return (names_block(key) ? block_in_words(std::get<BlockKey>(read_block_key(key))) : "") + name_in_table(key);
 }
 
 bool is_kind(const std::string& key) { return key.ends_with(".kind"); }
@@ -42,6 +49,43 @@ bool belongs_to(const Change& inner, const Change& outer) {
 std::string assignment(const std::string& name, const std::string& text) {
   return text.empty() ? "no " + name : fmt::format("{} = {}", name, text);
 }
+
+/// The parts of a label. Blocks with the same part share it: "blocks 0, 3: mixer = attention".
+class LabelParts {
+public:
+  /// @param name  the name at the part's start, which begins with the block where the key names one
+  void add(const std::string& key, const std::string& name, std::string text) {
+    if (!names_block(key) || name != short_name(key) || !text.starts_with(name)) {
+      parts_.push_back({"", {}, std::move(text)});
+      return;
+    }
+    const BlockKey block = std::get<BlockKey>(read_block_key(key));
+    text.erase(0, block_in_words(block).size());
+    const auto same = std::ranges::find_if(parts_, [&](const Part& part) {
+      return !part.blocks.empty() && part.stack == block.stack && part.text == text;
+    });
+    if (same == parts_.end()) parts_.push_back({block.stack, {block.block}, std::move(text)});
+    else same->blocks.push_back(block.block);
+  }
+
+  bool empty() const { return parts_.empty(); }
+
+  std::string text() const {
+    return joined(parts_, ", ", [](const Part& part) {
+      if (part.blocks.empty()) return part.text;
+      return fmt::format("{}{}block{} {}: {}", part.stack, part.stack.empty() ? "" : " ",
+                         part.blocks.size() > 1 ? "s" : "", fmt::join(part.blocks, ", "), part.text);
+    });
+  }
+
+private:
+  struct Part {
+    std::string stack;
+    std::vector<std::int64_t> blocks; ///< empty: the text has the whole name
+    std::string text;
+  };
+  std::vector<Part> parts_;
+};
 
 bool is_word(const Value& value) {
   if (const auto* either = std::get_if<WordOrNumber>(&value)) return !either->word.empty();
@@ -100,6 +144,18 @@ FlatConfig flat_config(const Config& config) {
   return flat;
 }
 
+FlatConfig flat_config(const Config& config, const std::vector<std::string>& keys) {
+  FlatConfig flat = flat_config(config);
+  if (std::ranges::find(keys, override_key) != keys.end()) {
+    std::string of_blocks;
+    for (const auto& [key, value] : flat)
+      if (names_block(key)) of_blocks += fmt::format("{} = {}\n", key, value);
+    flat[std::string(override_key)] = std::move(of_blocks);
+  }
+  add_block_values(config, keys, flat);
+  return flat;
+}
+
 std::string plain_text(const Value& value) {
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   if (const auto* either = std::get_if<WordOrNumber>(&value); either && !either->word.empty()) return either->word;
@@ -136,24 +192,27 @@ std::string ArmNames::values(const std::vector<std::string>& keys, const FlatCon
 
 std::string ArmNames::label(const std::vector<Change>& changes, const FlatConfig& arm,
                             const FlatConfig& reference) const {
-  std::vector<std::string> parts;
+  LabelParts parts;
   for (const Change& change : changes) {
     const bool inner = std::any_of(changes.begin(), changes.end(),
                                    [&](const Change& other) { return belongs_to(change, other); });
     if (inner) continue;
-    std::string part = assignment(name_of(change.key), plain_text(change.value));
+    const bool list = change.key == override_key && !change.overrides.empty();
+    std::string part = list ? "override: " + plain_text(change.value)
+                            : assignment(name_of(change.key), plain_text(change.value));
     bool shown = differs(change, arm, reference);
     for (const Change& other : changes) {
       if (!belongs_to(other, change) || !differs(other, arm, reference)) continue;
       part += is_word(other.value) ? fmt::format(", {}", plain_text(other.value))
-                                   : fmt::format(", {} {}", short_name(other.key), plain_text(other.value));
+                                   : fmt::format(", {} {}", name_in_table(other.key), plain_text(other.value));
       shown = true;
     }
-    if (shown) parts.push_back(std::move(part));
+    if (shown) parts.add(change.key, list ? "override" : name_of(change.key), std::move(part));
   }
   if (parts.empty()) // the difference is not in the options that were set
-    for (const Change& change : changes) parts.push_back(assignment(change.key, plain_text(change.value)));
-  return fmt::format("{}", fmt::join(parts, ", "));
+    for (const Change& change : changes)
+      parts.add(change.key, change.key, assignment(change.key, plain_text(change.value)));
+  return parts.text();
 }
 
 std::string reference_values(const Plan& plan, const Config& reference) {
@@ -162,10 +221,11 @@ std::string reference_values(const Plan& plan, const Config& reference) {
     for (const PlannedChange& change : arm.changes) {
       all.push_back(change.key);
       const auto is_it = [&](const PlannedOption& option) { return option.key == change.key; };
-      if (std::ranges::none_of(plan.within, is_it) && std::ranges::find(changed, change.key) == changed.end())
+      if (std::ranges::none_of(plan.within, is_it) && change.key != override_key &&
+          std::ranges::find(changed, change.key) == changed.end())
         changed.push_back(change.key);
     }
-  return without_controls(ArmNames(all).values(changed, flat_config(reference)));
+  return without_controls(ArmNames(all).values(changed, flat_config(reference, changed)));
 }
 
 std::string reference_name(const Plan& plan, const Config& reference) {

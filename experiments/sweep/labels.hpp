@@ -15,6 +15,9 @@ namespace heed {
 /// A configuration's options by full name, each value as TOML writes it.
 using FlatConfig = std::map<std::string, std::string>;
 FlatConfig flat_config(const Config& config);
+/// The same with the values that single blocks have for those of these keys that name them ("block[3].norm"), also
+/// where all blocks have them, and for "block.override" with all that differs between blocks.
+FlatConfig flat_config(const Config& config, const std::vector<std::string>& keys);
 
 /// A value as readable text: additive, 0.5, [1, 2].
 std::string plain_text(const Value& value);
@@ -30,7 +33,7 @@ public:
   explicit ArmNames(const std::vector<std::string>& keys);
 
   /// "score = additive", "position = learned, concat", "score = cosine, temperature 10": an option that belongs to a
-  /// chosen kind or variant follows it.
+  /// chosen kind or variant follows it. "block 3: mixer = attention", "override: every 4th: mixer = attention".
   std::string label(const std::vector<Change>& changes, const FlatConfig& arm, const FlatConfig& reference) const;
 
   /// "position = none, score = dot": the values that a configuration has of these options. An option that it does not

@@ -1,5 +1,6 @@
 // Expands a configuration's [sweep] into a plan: collects the arms of all blocks, removes duplicates, and creates their
 // runs.
+#include "experiments/config/block_keys.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/sweep/plan.hpp"
 
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -25,11 +27,14 @@ namespace {
 
 [[noreturn]] void refuse(const Origin& origin, const std::string& what) { throw Refused(origin.text() + ": " + what); }
 
+/// The keys of single blocks that the arms of a sweep change, and those of its conditions.
+using Keys = std::vector<std::string>;
+
 /// Whether the option already has this value, so that the change has no effect.
-bool holds(const Settings& arm, const FlatConfig& flat, const Change& change) {
+bool holds(const Settings& arm, const FlatConfig& flat, const Keys& keys, const Change& change) {
   if (!flat.contains(change.key)) return false;
   try {
-    return flat_config(arm.with({change}).resolve()) == flat;
+    return flat_config(arm.with({change}).resolve(), keys) == flat;
   } catch (const Refused&) {
     return false;
   }
@@ -40,10 +45,10 @@ using Met = std::set<const std::vector<Change>*>;
 
 /// Whether all changes of any condition hold. Adds the conditions that are met to `met`.
 bool any_holds(const std::vector<std::vector<Change>>& conditions, const Settings& arm, const FlatConfig& flat,
-               Met& met) {
+               const Keys& keys, Met& met) {
   bool any = false;
   for (const std::vector<Change>& all : conditions) {
-    if (all.empty() || !std::ranges::all_of(all, [&](const Change& change) { return holds(arm, flat, change); }))
+    if (all.empty() || !std::ranges::all_of(all, [&](const Change& change) { return holds(arm, flat, keys, change); }))
       continue;
     any = true;
     met.insert(&all);
@@ -51,9 +56,9 @@ bool any_holds(const std::vector<std::vector<Change>>& conditions, const Setting
   return any;
 }
 
-bool left_out(const Settings& arm, const FlatConfig& flat, const SweepBlock& block, Met& met) {
-  const bool excluded = any_holds(block.exclude, arm, flat, met);
-  return (!block.require.empty() && !any_holds(block.require, arm, flat, met)) || excluded;
+bool left_out(const Settings& arm, const FlatConfig& flat, const Keys& keys, const SweepBlock& block, Met& met) {
+  const bool excluded = any_holds(block.exclude, arm, flat, keys, met);
+  return (!block.require.empty() && !any_holds(block.require, arm, flat, keys, met)) || excluded;
 }
 
 std::vector<PlannedChange> planned(const std::vector<Change>& changes) {
@@ -66,9 +71,9 @@ std::vector<PlannedChange> planned(const std::vector<Change>& changes) {
 class PlanBuilder {
 public:
   PlanBuilder(const Settings& settings, const Fingerprint& fingerprint, const CostOf& cost_of, const Groups& groups,
-              Plan& plan)
-      : settings_(settings), identities_(fingerprint), cost_of_(cost_of), groups_(groups), plan_(plan),
-        flat_(flat_config(settings.resolve())), first_seed_(seed_change(plan.seeds.front())) {
+              const Keys& keys, Plan& plan)
+      : settings_(settings), identities_(fingerprint), cost_of_(cost_of), groups_(groups), keys_(keys), plan_(plan),
+        flat_(flat_config(settings.resolve(), keys)), first_seed_(seed_change(plan.seeds.front())) {
     if (plan.match != "none") matcher_.emplace(settings, cost_of);
     plan_.within = groups.options();
     add(settings, reference_name, {}, {});
@@ -250,8 +255,8 @@ private:
   /// Adds the candidate as an arm unless the conditions of the block exclude it; returns whether it was not excluded.
   bool add_candidate(const SweepBlock& block, const Candidate& candidate, const ArmNames& names) {
     Settings arm = settings_.with(candidate.changes);
-    FlatConfig flat = flat_config(arm.resolve());
-    if (left_out(arm, flat, block, met_)) return false;
+    FlatConfig flat = flat_config(arm.resolve(), keys_);
+    if (left_out(arm, flat, keys_, block, met_)) return false;
     if (!is_new(arm)) return true;
     std::vector<Change> changes = candidate.changes;
     const Settings reference = reference_of(changes);
@@ -266,7 +271,7 @@ private:
       if (found.changes.size() > changes.size()) {
         changes = std::move(found.changes);
         arm = settings_.with(changes);
-        flat = flat_config(arm.resolve());
+        flat = flat_config(arm.resolve(), keys_);
         label += fmt::format(", {} {}", plan_.match == "state" ? "width" : "ffn width", matched->width);
         if (!is_new(arm)) return true;
       }
@@ -282,7 +287,7 @@ private:
     Arm arm;
     BuiltArm built{settings, stated, {}, {}};
     if (!groups_.none()) {
-      arm.group = groups_.of(flat_config(settings.resolve()));
+      arm.group = groups_.of(flat_config(settings.resolve(), keys_));
       arm.name = label;
       label = fmt::format("{}: {}", groups_.label(arm.group), label);
       built.first_id = first_id(settings);
@@ -300,6 +305,7 @@ private:
   Identities identities_;
   const CostOf& cost_of_;
   const Groups& groups_;
+  const Keys& keys_;
   Plan& plan_;
   FlatConfig flat_; ///< of the reference
   Change first_seed_;
@@ -311,6 +317,21 @@ private:
   std::set<std::string> known_; ///< identity of each arm's first run
   std::map<std::string, int> labels_;
 };
+
+/// Those of the keys that name options of single blocks, and "block.override", each once.
+Keys single_blocks(const Keys& keys) {
+  std::set<std::string> out;
+  std::ranges::copy_if(keys, std::inserter(out, out.end()),
+                       [](const std::string& key) { return names_block(key) || key == override_key; });
+  return {out.begin(), out.end()};
+}
+
+/// Whether a change of "block.override" sets the option of a single block, in that block or in another.
+bool sets_in_block(const Change& change, const std::string& key) {
+  if (!names_block(key)) return false;
+  const std::string option = std::get<BlockKey>(read_block_key(key)).option;
+  return std::ranges::any_of(change.overrides, [&](const BlockOverride& o) { return o.values.contains(option); });
+}
 
 /// Checks that tuning shares no option and no seed with the comparison: a tuned option cannot be compared, and a seed
 /// that is used for a choice cannot be used to judge it.
@@ -334,7 +355,7 @@ void check_tuning(const TuneSpec& spec, const Plan& plan, const std::vector<std:
     for (const auto& candidates : blocks)
       for (const Candidate& candidate : candidates)
         for (const Change& change : candidate.changes)
-          if (change.key == key)
+          if (change.key == key || sets_in_block(change, key))
             refuse(values.front().origin, fmt::format("[sweep.tune] tries {}, which an arm of the sweep also changes "
                                                       "({}): an option is either compared or tuned",
                                                       key, change.origin.text()));
@@ -364,9 +385,12 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
   for (const std::int64_t look : sweep.looks.seeds) plan.looks.push_back(static_cast<std::size_t>(look));
 
   std::vector<std::vector<Candidate>> blocks;
-  std::vector<std::string> keys;
+  Keys keys, conditions;
   for (const SweepBlock& block : sweep.blocks) {
     blocks.push_back(expand(block));
+    for (const auto* all : {&block.exclude, &block.require})
+      for (const std::vector<Change>& changes : *all)
+        for (const Change& change : changes) conditions.push_back(change.key);
     for (const Candidate& candidate : blocks.back())
       for (const Change& change : candidate.changes) keys.push_back(change.key);
   }
@@ -379,7 +403,9 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
 
   const ArmNames names(keys);
   const Groups groups(sweep.within, keys, names);
-  PlanBuilder builder(settings, fingerprint, cost_of, groups, plan);
+  keys.insert(keys.end(), conditions.begin(), conditions.end());
+  const Keys of_blocks = single_blocks(keys);
+  PlanBuilder builder(settings, fingerprint, cost_of, groups, of_blocks, plan);
   for (std::size_t b = 0; b < blocks.size(); ++b) builder.add_block(sweep.blocks[b], blocks[b], names);
   builder.form_groups();
   if (sweep.tune) builder.add_tuning(*sweep.tune);

@@ -1,5 +1,6 @@
 #include "experiments/sweep/tuning.hpp"
 
+#include "experiments/config/block_keys.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/json_fields.hpp"
 #include "experiments/index/run_entry.hpp"
@@ -199,7 +200,8 @@ void each_run(const Plan& plan, const std::function<void(const PlannedRun&, cons
 
 std::string short_words(const Trial& trial) {
   std::vector<PlannedChange> point = trial.point;
-  for (PlannedChange& change : point) change.key.erase(0, change.key.rfind('.') + 1); // npos + 1 is 0
+  for (PlannedChange& change : point)
+    if (!names_block(change.key)) change.key.erase(0, change.key.rfind('.') + 1); // npos + 1 is 0
   return in_words(point);
 }
 

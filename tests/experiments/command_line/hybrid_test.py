@@ -98,5 +98,35 @@ class Hybrid(unittest.TestCase):
         again = self.heed("rerun", run.name, "--out", str(out))  # from the first step
         self.assertTrue(again.startswith("the same bits: "), again)
 
+    def test_options_of_single_blocks_from_the_command_line_and_in_arms(self) -> None:
+        text, out = self.config.read_text(), ["--out", str(self.place / "runs")]
+        self.config.write_text(text.replace("every = 4", "layers = [1, 3]"))
+        written = self.trained("runs")
+        self.config.write_text(text)
+        self.heed("run", str(self.config), "block[1].mixer.kind=attention", *out)  # the same run: nothing is trained
+        self.assertEqual([manifest.parent for manifest in written.parent.glob("*/manifest.json")], [written])
+        self.config.write_text(text + """[[sweep.block]]
+arms.half = { "block.override" = [{ every = 2, "mixer.kind" = "attention" }] }
+[[sweep.block]]
+grid = { "block[0].mixer.kind" = ["attention", "hgrn2"] }
+""")
+        plan = json.loads(self.heed("plan", str(self.config), "--no-probe", "--json", *out))
+        self.assertEqual([arm["label"] for arm in plan["arms"]],
+                         ["reference", "half", "block 0: mixer = attention", "block 0: mixer = hgrn2"])
+        self.assertEqual([arm["changes"] for arm in plan["arms"][1:]],
+                         [[{"key": "block.override", "value": "every 2nd: mixer = attention"}],
+                          *([{"key": "block[0].mixer.kind", "value": kind}] for kind in ("attention", "hgrn2"))])
+        self.assertEqual(plan["runs"][1]["id"], written.name)
+        report = self.heed("run", str(self.config), *out)
+        for label in ("half", "block 0: mixer = attention", "block 0: mixer = hgrn2"):
+            self.assertRegex(report, rf"\n  {label}  ")
+        found = json.loads(self.heed("runs", "--where", "block[0].mixer.kind = 'hgrn2'", "--columns",
+                                     "id,block[0].mixer.kind", "--json", *out))["runs"]
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("block[0].mixer.kind", self.heed("diff", plan["runs"][0]["id"], plan["runs"][3]["id"], *out))
+        refused = attempt([HEED, "check", str(self.config), "block[4].mixer.kind=gla"])
+        self.assertEqual(refused.returncode, 2, refused.stdout)
+        self.assertIn("command line: block[4].mixer.kind names block 4, but model.layers is 4", refused.stderr)
+
 
 run_case(Hybrid)

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <regex>
 
 using namespace heed;
 using namespace heed::test;
@@ -131,6 +132,27 @@ TEST_CASE("The JSON Schema allows nothing that does not exist, and refers to not
       schema.at_pointer("/properties/attention/properties/parameters/additionalProperties").as_object();
   CHECK(parameter.at("properties").as_object().size() == 5);
   CHECK(parameter.at("additionalProperties") == false);
+}
+
+TEST_CASE("The JSON Schema allows options of single blocks in arms", "[config][block_keys]") {
+  const json::value schema = json::parse(json_schema());
+  for (const char* table : {"/$defs/changes", "/$defs/axes"}) {
+    const json::object& changes = schema.at_pointer(table).as_object();
+    const auto allowed = [&](const std::string& key) {
+      const json::object& patterns = changes.at("patternProperties").as_object();
+      return std::ranges::any_of(patterns, [&](const auto& pattern) {
+        return std::regex_search(key, std::regex(std::string(pattern.key())));
+      });
+    };
+    for (const char* key : {"block[3].mixer.kind", "block[decoder.0].norm", "block[12]"}) CHECK(allowed(key));
+    for (const char* key : {"block.norm", "block[x].norm", "xblock[3].norm"}) CHECK_FALSE(allowed(key));
+    CHECK(changes.at("properties").as_object().contains("block.override"));
+  }
+  CHECK(schema.at_pointer("/$defs/changes/properties/block.override/$ref") == "#/properties/block/properties/override");
+  const json::object& override =
+      schema.at_pointer("/properties/block/properties/override/items/properties").as_object();
+  CHECK(override.contains("attention.cosine.temperature"));
+  CHECK_FALSE(override.contains("position.combine"));
 }
 
 TEST_CASE("The list for programs has every option", "[config]") {

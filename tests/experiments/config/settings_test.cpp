@@ -166,7 +166,8 @@ TEST_CASE("Wrong assignments are refused", "[config]") {
   CHECK(refused("report.attend=[a, \xff]") == "command line: an entry of report.attend is not UTF-8");
   CHECK(refused("extends=a.toml") == "command line: extends is allowed only in a file");
   CHECK(refused("block.override=[]") == "command line: block.override is a list of tables, which is allowed only in a "
-                                        "file: write [[block.override]] there");
+                                        "file: write [[block.override]] there, or set an option of one block, such as "
+                                        "block[3].dropout=0.1");
   CHECK(refused("sweep.block=[]") ==
         "command line: sweep.block is allowed only in a file; of a sweep, the command line can set only sweep.seeds "
         "and sweep.looks");

@@ -197,7 +197,7 @@ TEST_CASE("What is wrong with a sweep is told with its place", "[config][sweep]"
       {head + "grid = { \"train.threads\" = [1, 2] }",
        "x.toml:2:10: a sweep's arm cannot change train.threads: it is not part of a run's identity"},
       {head + "grid = { \"sweep.seeds\" = [1, 2] }", "x.toml:2:10: a sweep's arm cannot change sweep.seeds"},
-      {head + "off.x = { \"block.override\" = [] }", "x.toml:2:11: a sweep's arm cannot change block.override"},
+      {head + "off.x = { \"block.override.x\" = [] }", "x.toml:2:11: a sweep's arm cannot change block.override.x"},
       {head + "off = 3", "x.toml:2:7: off must name what each ablation changes, such as off.residual = { "
                          "\"block.residual\" = \"none\" }"},
       {head + "off.x = 3",
