@@ -199,6 +199,11 @@ const Option& overrides_option() {
   static const Option option("override", "Options of some blocks.", OptionType::text);
   return option;
 }
+
+/// True if the names in the table continue the key of a block: { "block[3]" = { mixer.kind = ... } }.
+bool begins_block_key(std::string_view key, const toml::table& within) {
+  return names_block(key) && !within.empty() && !option_of_key(key);
+}
 } // namespace
 
 void SweepChanges::each_option(const toml::table& table, const std::string& prefix, const Use& use) {
@@ -208,12 +213,12 @@ void SweepChanges::each_option(const toml::table& table, const std::string& pref
     if (key == "sweep" || key.starts_with("sweep.") || key == "extends" || key.starts_with("block.override."))
       problem(entry.at, fmt::format("a sweep's arm cannot change {}", key));
     else if (key == override_key) use(key, overrides_option(), entry);
-    else if (within && (find_table(key) || key == formula_parameters_key)) each_option(*within, key, use);
+    else if (within && (find_table(key) || key == formula_parameters_key || begins_block_key(key, *within)))
+      each_option(*within, key, use);
     else if (const Option* option = option_of_key(key)) {
       if (const std::string why = not_for_arms(key); !why.empty()) problem(entry.at, why);
       else use(key, *option, entry);
-    } else if (within && !within->empty() && names_block(key)) each_option(*within, key, use);
-    else problem(entry.at, wrong_key(key));
+    } else problem(entry.at, wrong_key(key));
   }
 }
 
