@@ -123,8 +123,8 @@ public:
       : place_{scope.name(), AttentionPlace::Kind::self, scope.reads()}, sizes_(sizes),
         heads_(choice.mixer.heads ? choice.mixer.heads : sizes.heads) {
     const Options o = table().read(choice.mixer_options);
-    const std::int64_t width = sizes.width;
-    const Start start{static_cast<double>(width), static_cast<double>(width / heads_), static_cast<double>(sizes.layer),
+    const std::int64_t width = sizes.width, of_head = width / heads_;
+    const Start start{static_cast<double>(width), static_cast<double>(of_head), static_cast<double>(sizes.layer),
                       static_cast<double>(sizes.layers)};
     for (std::size_t reader = 0; o.token_shift && reader < readers; ++reader)
       if (reader != gate || o.gate)

@@ -325,7 +325,11 @@ TEST_CASE("each exclusion refuses its combination, with its reason", "[model][pa
       if (any) value = values_of(c.on).front();
       if (c.unless) { // the first other one
         const std::vector<std::string> all = values_of(c.on);
-        value = *std::ranges::find_if(all, [&](const auto& other) { return std::ranges::count(c.words, other) == 0; });
+        value = *std::ranges::find_if(all, [&](const std::string& other) {
+          return std::ranges::none_of(c.words, [&](const std::string& word) {
+            return other == word || other == value_text(Value(word));
+          });
+        });
       }
       if (const auto more = needed.find(c.on); more != needed.end())
         assignments.insert(assignments.end(), more->second.begin(), more->second.end());
