@@ -32,9 +32,10 @@ struct Sizes {
   // A product for each pair, and for each query and block one with a matrix [D, D].
   double operations() const {
     double pairs = 0;
-    for (std::int64_t i = 0; i < queries; ++i)
-      pairs += static_cast<double>(i + offset() + 1) +
-               static_cast<double>((i + offset() - first()) / block_of_matrices * width);
+    for (std::int64_t i = 0; i < queries; ++i) {
+      const std::int64_t matrices = (i + offset() - first()) / block_of_matrices;
+      pairs += static_cast<double>(i + offset() + 1 + matrices * width);
+    }
     return 2 * static_cast<double>(batch * heads * width) * pairs;
   }
   double operations_of_blocks() const {

@@ -1,6 +1,7 @@
 // Selections of blocks of keys (attention.selection), besides their plain loops (parts_test.cpp): every score and
 // normaliser with the keys that plain loops choose, equality with full attention, ties, causality, batches, segments,
 // lengths, decoding, and costs.
+#include "autograd/kernels/packed_product.hpp"
 #include "autograd/operation_count.hpp"
 #include "tests/layers/attention_support.hpp"
 
@@ -240,9 +241,12 @@ TEST_CASE("with a selection, attention sees no later token and no other sequence
         CHECK(tokens_of(after, length, length) == tokens_of(before, length, length));
         CHECK(tokens_of(after, token, 1) != tokens_of(before, token, 1));
       }
-      // A sequence has the same bits beside others.
+      // A sequence has the same bits beside others. (BLAS, in portable builds, sums a row differently beside others.)
       Tape tape;
-      CHECK(made.run(slice(x.on(tape), 0, 1, 1)) == tokens_of(before, length, length));
+      const std::vector<Real> alone = made.run(slice(x.on(tape), 0, 1, 1)),
+                              together = tokens_of(before, length, length);
+      if (own_product) CHECK(alone == together);
+      else CHECK(distance(alone, together) < attention_tolerance);
     }
 }
 
