@@ -49,6 +49,10 @@ std::int64_t rank_of(std::int64_t given, double factor, std::int64_t width) {
                                 multiple);
 }
 
+std::int64_t heads_of(const LayerChoice& choice, const MixerSizes& sizes) {
+  return choice.mixer.heads ? choice.mixer.heads : sizes.heads;
+}
+
 // The numbers of the published starts, of channel n of C and block l of L.
 struct Start {
   double channels, head_width, layer, layers;
@@ -121,7 +125,7 @@ class Rwkv7 final : public MatrixStateMixer {
 public:
   Rwkv7(const Scope& scope, const LayerChoice& choice, const MixerSizes& sizes, const InitRule& output_init)
       : place_{scope.name(), AttentionPlace::Kind::self, scope.reads()}, sizes_(sizes),
-        heads_(choice.mixer.heads ? choice.mixer.heads : sizes.heads) {
+        heads_(heads_of(choice, sizes)) {
     const Options o = table().read(choice.mixer_options);
     const std::int64_t width = sizes.width, of_head = width / heads_;
     const Start start{static_cast<double>(width), static_cast<double>(of_head), static_cast<double>(sizes.layer),
@@ -293,7 +297,7 @@ std::vector<std::string> without_effect() {
 
 Refusal refusal_of(const LayerChoice& choice, const MixerSizes& sizes, const ValuesByName& others) {
   if (Refusal by_choices = excluded(choice, true, others)) return by_choices;
-  const std::int64_t heads = choice.mixer.heads ? choice.mixer.heads : sizes.heads;
+  const std::int64_t heads = heads_of(choice, sizes);
   if (sizes.width % heads != 0)
     return {
         fmt::format("{} heads do not divide the width {}: set mixer.heads to a number that does", heads, sizes.width),
@@ -325,7 +329,7 @@ extern const MixerInfo mixer_rwkv7{
         -> std::unique_ptr<Mixer> { return std::make_unique<Rwkv7>(scope, choice, sizes, output_init); },
     .refusal_of = refusal_of,
     .shape_of_values = [](const LayerChoice& choice, const MixerSizes& sizes) -> ValuesShape {
-      const std::int64_t heads = choice.mixer.heads ? choice.mixer.heads : sizes.heads;
+      const std::int64_t heads = heads_of(choice, sizes);
       return {heads, sizes.width / heads};
     },
     .uses_first_values = uses_first_values};
