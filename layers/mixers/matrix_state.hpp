@@ -91,6 +91,19 @@ inline Tensor without_registers(const Tensor& log_decay, std::int64_t registers)
   return by_token && registers > 0 ? slice(log_decay, 2, registers, log_decay.shape[2] - registers) : log_decay;
 }
 
+/// Values [B, heads, n, n] of which each shows one row: the results of a recurrence are then its weights.
+inline Tensor one_for_each_row(Pass& pass, std::int64_t sequences, std::int64_t heads, std::int64_t n) {
+  const Tensor each = pass.tape().zeros({sequences, heads, n, n});
+  for (std::int64_t i = 0; i < each.size(); i += n) each.data[i + i / n % n] = 1;
+  return each;
+}
+
+/// Weights [B, heads, T, T] without the rows and columns of registers.
+inline Tensor weights_without_registers(const Tensor& weights, std::int64_t registers) {
+  const std::int64_t seen = weights.shape[2] - registers;
+  return slice(slice(weights, 2, registers, seen), 3, registers, seen);
+}
+
 struct StepsOfTokens {
   std::int64_t steps, registers;
   std::int64_t first; ///< the position of the first token; registers count

@@ -300,10 +300,7 @@ Tensor RecurrentMixer::operator()(Pass& pass, const Tensor& x, const Mask& mask,
   if (pass.wants_states())
     pass.show_state(place_, without_registers(in.decay.log_decay, registers_),
                     slice(result.state, 3, 0, widths_.value_width));
-  if (pass.wants_weights()) {
-    const std::int64_t seen = x.shape[1] - registers_;
-    pass.show_weights(place_, slice(slice(weights(pass, in, mask), 2, registers_, seen), 3, registers_, seen));
-  }
+  if (pass.wants_weights()) pass.show_weights(place_, weights_without_registers(weights(pass, in, mask), registers_));
   pass.show_heads(place_, of_heads);
   return finish(pass, x, in, of_heads);
 }
@@ -315,8 +312,7 @@ Tensor RecurrentMixer::weights(Pass& pass, const Tensor& x, const Mask& mask) co
 Tensor RecurrentMixer::weights(Pass& pass, const Inputs& in, const Mask& mask) const {
   // Values of which each shows one step of a token: the results are the weights.
   const std::int64_t sequences = in.values.shape[0], all = in.values.shape[2], tokens = all / widths_.steps;
-  const Tensor each = pass.tape().zeros({sequences, widths_.heads, all, all});
-  for (std::int64_t i = 0; i < each.size(); i += all) each.data[i + i / all % all] = 1;
+  const Tensor each = one_for_each_row(pass, sequences, widths_.heads, all);
   const Tensor of_steps = last_steps(sums(pass, in, each, mask).outputs, widths_.steps);
   if (widths_.steps == 1) return of_steps;
   return sum(reshape(of_steps, {sequences, widths_.heads, tokens, tokens, widths_.steps}), 4);

@@ -166,10 +166,8 @@ public:
                                                             pass.wants_states());
     const Tensor of_heads = last_steps(result.outputs, 2);
     if (pass.wants_states()) pass.show_state(place_, without_registers(in.decay, sizes_.registers), result.state);
-    if (pass.wants_weights()) {
-      const std::int64_t registers = sizes_.registers, seen = x.shape[1] - registers;
-      pass.show_weights(place_, slice(slice(weights(pass, in, x, mask), 2, registers, seen), 3, registers, seen));
-    }
+    if (pass.wants_weights())
+      pass.show_weights(place_, weights_without_registers(weights(pass, in, x, mask), sizes_.registers));
     pass.show_heads(place_, of_heads);
     return finish(pass, in, of_heads);
   }
@@ -255,10 +253,7 @@ private:
   }
 
   Tensor weights(Pass& pass, const Inputs& in, const Tensor& x, const Mask& mask) const {
-    // Values of which each shows one token: the results are the weights.
-    const std::int64_t tokens = x.shape[1];
-    const Tensor each = pass.tape().zeros({x.shape[0], heads_, tokens, tokens});
-    for (std::int64_t i = 0; i < each.size(); i += tokens) each.data[i + i / tokens % tokens] = 1;
+    const Tensor each = one_for_each_row(pass, x.shape[0], heads_, x.shape[1]);
     return last_steps(linear_recurrence(operands(in, each), bounds(pass, mask, x, 0)).outputs, 2);
   }
 
