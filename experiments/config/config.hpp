@@ -16,8 +16,8 @@ namespace heed {
 
 /// Top level.
 struct GeneralOptions {
-  std::string name; ///< a label for readers; not part of a run's identity
-  std::int64_t seed = 0;
+  std::string name;      ///< a label for readers; not part of a run's identity
+  std::int64_t seed = 0; ///< of the initial weights, the order of the data and the dropout, unless they have their own
   std::string precision = "float32"; ///< float32 | float64
 };
 
@@ -42,6 +42,8 @@ struct DataOptions {
   std::int64_t max_length = 0;       ///< maximum number of tokens of an input and of an output; 0: no limit
   std::string too_long = "drop";     ///< drop | cut: what is done with longer inputs and outputs
   std::int64_t bucket = 1;           ///< number of batches that are drawn together and sorted by length
+  std::int64_t order_seed = -1;      ///< seed of the order of the training examples; -1: GeneralOptions::seed
+  std::int64_t split_seed = -1;      ///< seed of the splits; -1: TaskOptions::seed
 };
 
 /// [task]
@@ -78,6 +80,7 @@ struct InitOptions {
   WordOrNumber head{"init_std", 0};      ///< the output layer, if it has its own weights
   /// separate | joint: Xavier's fan-in and fan-out use the separate query, key and value matrices or their joint matrix
   std::string qkv = "separate";
+  std::int64_t seed = -1; ///< seed of the initial weights; -1: GeneralOptions::seed
 };
 
 /// [train]
@@ -101,6 +104,7 @@ struct TrainOptions {
   std::int64_t warmup = 0;           ///< warm-up steps, in which the rate is multiplied by (step + 1) / (warmup + 1)
   double clip = 0.0;                 ///< maximum norm of the global gradient; 0: no clipping
   double label_smoothing = 0.0;
+  std::int64_t dropout_seed = -1;           ///< seed of the dropout; -1: GeneralOptions::seed
   std::int64_t evaluate_every = 0;          ///< steps between evaluations; 0: only at the end
   std::int64_t evaluate_batches = 0;        ///< validation batches per evaluation; 0: the whole split
   std::int64_t evaluate_random_batches = 0; ///< random batches for an estimate of the loss; 0: no estimate
@@ -172,9 +176,19 @@ struct Config {
   ~Config();
 
   bool float64() const { return general.precision == "float64"; }
+  /// The seeds of the sources of chance: their own, or the run's or the task's.
+  std::uint64_t init_seed() const { return seed_or(init.seed, general.seed); }
+  std::uint64_t order_seed() const { return seed_or(data.order_seed, general.seed); }
+  std::uint64_t dropout_seed() const { return seed_or(train.dropout_seed, general.seed); }
+  std::uint64_t split_seed() const { return seed_or(data.split_seed, task.seed); }
   /// True if the condition holds for some block.
   template <class F> bool any_block(const F& condition) const {
     return std::ranges::any_of(layers, condition) || std::ranges::any_of(decoder_layers, condition);
+  }
+
+private:
+  static std::uint64_t seed_or(std::int64_t own, std::int64_t other) {
+    return static_cast<std::uint64_t>(own >= 0 ? own : other);
   }
 };
 
@@ -207,6 +221,11 @@ std::string numerics_text(const std::vector<VariantInUse>& variants);
 
 /// The numerics of a configuration. They are part of a run's identity, so runs of different numerics are never mixed.
 std::string numerics_of(const std::vector<FlatOption>& options);
+
+/// Whether a task's examples and splits may depend on the option. The order of training does not change them.
+inline bool decides_data(std::string_view key) {
+  return (key.starts_with("data.") || key.starts_with("task.")) && key != "data.order_seed";
+}
 
 /// A file whose examples are evaluated beside the validation split.
 struct ValidationSet {

@@ -13,7 +13,8 @@ const OptionTable<GeneralOptions>& general_option_table() {
   static const auto table = option_table<O>(
       option("name", &O::name, "The experiment's name.")
           .default_means("the file's name").without_effect_on_results(),
-      option("seed", &O::seed, "Seed of the weights, the order of the data and the dropout.")
+      option("seed", &O::seed, "Seed of the initial weights, the order of the data and the dropout. Each of "
+             "them can have its own: init.seed, data.order_seed, train.dropout_seed.")
           .between(0, largest_seed),
       option("precision", &O::precision,
              "The floating-point type of all computations.").one_of({"float32", "float64"}));
@@ -51,7 +52,7 @@ const OptionTable<DataOptions>& data_option_table() {
              "is the same with or without them.")
           .default_means("none").without_effect_on_results().only_if("data.path", {any_value}),
       option("shuffle", &O::shuffle,
-             "The examples of a file are shuffled, with task.seed, before they are split."),
+             "The examples of a file are shuffled, with task.seed or data.split_seed, before they are split."),
       option("tokens", &O::tokens,
              "What a token is: characters are Unicode code points, words are separated by white space. Punctuation is "
              "part of its word (awful. and awful are two words). To separate it, put spaces around it in the file, or "
@@ -72,7 +73,15 @@ const OptionTable<DataOptions>& data_option_table() {
              "Number of batches that are collected and sorted by length. The sequences of a step then have similar "
              "lengths.")
           .between(1, 1e6).unit("batches").default_means("1: no buckets")
-          .unless("train.batch_tokens", {any_value}).unless("train.full_batch", {"true"}));
+          .unless("train.batch_tokens", {any_value}).unless("train.full_batch", {"true"}),
+      option("order_seed", &O::order_seed,
+             "Seed of the training examples that each step gets: their order, and of a generated task their draws.")
+          .between(-1, largest_seed).default_means("-1: seed").only_if("train.steps", {any_value}),
+      option("split_seed", &O::split_seed,
+             "Seed that decides which examples are for training, validation and test. Replicates share it.")
+          .between(-1, largest_seed).default_means("-1: task.seed").unless("data.shuffle", {"false"})
+          .unless("data.validation_path", {any_value}).or_if("data.test", {any_value})
+          .or_if("data.test_rows", {any_value}));
   return table;
 }
 
@@ -167,7 +176,9 @@ const OptionTable<InitOptions>& init_option_table() {
              "The number of outputs (fan-out) in Xavier's rule for the query, key and value matrices: of each matrix, "
              "or of all three together, as torch.nn.MultiheadAttention (fairseq's factor 1 / sqrt(2)).")
           .one_of({"separate", "joint"})
-          .only_if("init.linear", {"xavier_uniform", "xavier_normal"}).initial_value().of_blocks());
+          .only_if("init.linear", {"xavier_uniform", "xavier_normal"}).initial_value().of_blocks(),
+      option("seed", &O::seed, "Seed of the initial weights.")
+          .between(-1, largest_seed).default_means("-1: seed").initial_value());
   return table;
 }
 
@@ -225,6 +236,11 @@ const OptionTable<TrainOptions>& train_option_table() {
       option("label_smoothing", &O::label_smoothing,
              "Share of the target's probability that is spread over all classes.")
           .at_least(0).below(1).only_if("train.steps", {any_value}),
+      option("dropout_seed", &O::dropout_seed, "Seed of the dropout: of which values are set to 0 at each step.")
+          .between(-1, largest_seed).default_means("-1: seed").only_if("train.steps", {any_value})
+          .only_if("model.dropout", {any_value}).or_if("attention.dropout", {any_value})
+          .or_if("block.dropout", {any_value}).or_if("block.ffn_dropout", {any_value})
+          .or_if("recurrent.dropout", {any_value}),
       option("evaluate_every", &O::evaluate_every, "Steps between evaluations on the validation split.")
           .between(0, 1e12).unit("steps").default_means("0: only at the end")
           .only_if("train.steps", {any_value}),

@@ -39,7 +39,7 @@ Inspection inspect(const Config& config, const Task& task, const Checkpoint* che
                    std::int64_t sequences) {
   RunModel run(config, task);
   if (checkpoint) load_parameters(run.parameters, *checkpoint);
-  else run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
+  else run.parameters.initialise(config.init_seed());
   ThreadPool workers(usable_cores());
   Inspection found = inspect_model(config, task, run, split, sequences, all_parts, workers);
   if (checkpoint) found.step = step_of(*checkpoint).value.value_or(0);

@@ -38,8 +38,7 @@ private:
   const std::string& data_of(const Config& config, const std::vector<FlatOption>& options) {
     std::string data;
     for (const FlatOption& option : options)
-      if (option.key.starts_with("data.") || option.key.starts_with("task."))
-        data += fmt::format("{} = {}\n", option.key, option.value);
+      if (decides_data(option.key)) data += fmt::format("{} = {}\n", option.key, option.value);
     auto it = known_.find(data);
     if (it == known_.end()) it = known_.emplace(std::move(data), fingerprint_(config)).first;
     return it->second;

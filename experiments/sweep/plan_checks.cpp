@@ -156,8 +156,9 @@ std::string possible_looks(const Plan& plan) {
 /// Whether an option determines which examples are held out, or their targets.
 bool decides_validation(std::string_view key) {
   constexpr std::array<std::string_view, 3> of_tasks{"task.kind", "task.seed", "task.validation"};
-  // The data's content matters, not its path. data.bucket only affects how training batches are drawn.
-  if (key.starts_with("data.")) return !key.ends_with("path") && key != "data.bucket";
+  // The data's content matters, not its path. data.bucket and data.order_seed only affect how training batches are
+  // drawn.
+  if (key.starts_with("data.")) return !key.ends_with("path") && key != "data.bucket" && key != "data.order_seed";
   return std::find(of_tasks.begin(), of_tasks.end(), key) != of_tasks.end();
 }
 

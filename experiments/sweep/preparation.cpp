@@ -26,7 +26,7 @@ namespace heed {
 const Tasks::Made& Tasks::made(const Config& config) {
   std::string key = config.general.precision;
   for (const FlatOption& option : flatten(config))
-    if (option.key.starts_with("data.") || option.key.starts_with("task.") || option.key == "train.batch" ||
+    if (decides_data(option.key) || option.key == "train.batch" ||
         // lists of examples are split into batches
         option.key == "train.batch_tokens" || option.key == "train.full_batch")
       key += "\n" + option.key + "=" + option.value;

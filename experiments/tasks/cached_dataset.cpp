@@ -126,7 +126,8 @@ Dataset cached_dataset(const Config& config, const std::vector<NamedFile>& names
   for (const DataFile& file : files) key += fingerprints.emplace_back(known_fingerprint(file, 0, place)) + "\n";
   // Notes contain file names and lines, so the key includes paths.
   for (const FlatOption& option : flatten(config))
-    if ((option.key.starts_with("data.") || option.key.starts_with("task.")) && option.key != "data.bucket")
+    if (decides_data(option.key) && option.key != "data.bucket" &&
+        (option.key != "data.split_seed" || option.identifies)) // lists of before this option stay in use
       key += option.key + "=" + option.value + "\n";
   if (!config.of_set.empty()) key += fmt::format("set={}\n", config.of_set);
   key += vocabulary_identity(config.data);

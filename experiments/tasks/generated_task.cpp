@@ -45,9 +45,11 @@ std::string identifying_options(const Generator& generator) {
 class GeneratedTask final : public Task {
 public:
   /// @param any_number  accept any number of examples, as long as validation has one
-  GeneratedTask(Generator generator, const TaskOptions& options, const TrainOptions& train, bool any_number = false)
+  GeneratedTask(Generator generator, const TaskOptions& options, std::uint64_t split_seed, const TrainOptions& train,
+                bool any_number = false)
       : generator_(std::move(generator)), options_(options), train_(train),
-        seed_(static_cast<std::uint64_t>(options.seed)), wanted_{options.validation, options.validation, options.test} {
+        seed_(static_cast<std::uint64_t>(options.seed)),
+        split_seed_(split_seed), wanted_{options.validation, options.validation, options.test} {
     for (std::size_t i = 0; i < generator_.words.size(); ++i)
       token_of_word_[generator_.words[i]] = static_cast<std::int32_t>(i);
     trained_input_ = generator_.longest_input;
@@ -151,11 +153,12 @@ public:
   }
 
   std::string own_fingerprint() const override {
+    const std::string split = split_seed_ == seed_ ? "" : fmt::format(", split seed = {}", split_seed_);
     if (order_)
-      return fmt::format("{} {}: {}; seed = {}", generator_.name, generator_.version, identifying_options(generator_),
-                         seed_);
-    return fmt::format("{} {}: {}; seed = {}, validation = {}, test = {}", generator_.name, generator_.version,
-                       identifying_options(generator_), seed_, wanted(Split::validation), wanted(Split::test));
+      return fmt::format("{} {}: {}; seed = {}{}", generator_.name, generator_.version, identifying_options(generator_),
+                         seed_, split);
+    return fmt::format("{} {}: {}; seed = {}{}, validation = {}, test = {}", generator_.name, generator_.version,
+                       identifying_options(generator_), seed_, split, wanted(Split::validation), wanted(Split::test));
   }
 
   std::string decode(std::span<const std::int32_t> tokens) const override {
@@ -240,7 +243,7 @@ private:
     const auto option = std::ranges::find(options, generator_.length_option, &Option::name);
     const std::string wrong = wrong_value(*option, fmt::format("task.{}.{}", generator_.name, option->name), length);
     if (!wrong.empty()) throw Refused(wrong);
-    return std::make_unique<GeneratedTask>(generator_.of_length(length), options_, train_, true);
+    return std::make_unique<GeneratedTask>(generator_.of_length(length), options_, split_seed_, train_, true);
   }
 
   // The format sequence_to_sequence has two more tokens after the words.
@@ -256,7 +259,7 @@ private:
   std::int64_t wanted(Split split) const { return wanted_[static_cast<std::size_t>(split)]; }
 
   std::uint64_t hash(const Example& example) const {
-    return XXH3_64bits_withSeed(example.input.data(), example.input.size() * sizeof(std::int32_t), seed_);
+    return XXH3_64bits_withSeed(example.input.data(), example.input.size() * sizeof(std::int32_t), split_seed_);
   }
 
   static Split split_of(std::uint64_t hash) {
@@ -274,7 +277,7 @@ private:
                                 generator_.enlarge));
     Example example;
     for (std::int64_t place = 0; place < all.count; ++place) {
-      const RandomKey key{seed_, Stream::evaluation_sequences, 1};
+      const RandomKey key{split_seed_, Stream::evaluation_sequences, 1};
       all.at(static_cast<std::int64_t>(permuted(key, static_cast<std::uint64_t>(place),
                                                 static_cast<std::uint64_t>(all.count))),
              example);
@@ -364,7 +367,7 @@ private:
   std::int64_t trained_input_ = 0, trained_output_ = 0; // the longest of training's sequences
   TaskOptions options_;
   TrainOptions train_;
-  std::uint64_t seed_;
+  std::uint64_t seed_, split_seed_;
   std::array<std::int64_t, 3> wanted_; // by Split
   std::array<ExampleList, 3> lists_;   // by Split
   // by Split: the number of existing examples, known once all were drawn
@@ -377,7 +380,7 @@ private:
 } // namespace
 
 std::unique_ptr<Task> generated_task(const Config& config, Generator generator) {
-  return std::make_unique<GeneratedTask>(std::move(generator), config.task, config.train);
+  return std::make_unique<GeneratedTask>(std::move(generator), config.task, config.split_seed(), config.train);
 }
 
 } // namespace heed

@@ -69,10 +69,10 @@ void draw_different(RandomSource& random, std::int64_t n, std::int64_t count, st
 /// The minimum number of examples of a split. A smaller number is accepted if the configuration asks for it.
 inline constexpr std::int64_t least_split = 16;
 
-/// The task of a generator. A hash of an example's input under `task.seed` determines its split: 8 of 10 belong to
-/// training, 1 to validation, 1 to test. Training sequences are redrawn until one belongs to training. The evaluation
-/// sequences are `task.validation` and `task.test` different examples; if these options have their defaults, fewer are
-/// accepted when no more exist. If examples are listed, a part of them, drawn by `task.seed`, is for training, in
+/// The task of a generator. A hash of an example's input under `Config::split_seed` determines its split: 8 of 10
+/// belong to training, 1 to validation, 1 to test. Training sequences are redrawn until one belongs to training. The
+/// evaluation sequences are `task.validation` and `task.test` different examples; if these options have their defaults, fewer are
+/// accepted when no more exist. If examples are listed, a part of them, drawn by the split seed, is for training, in
 /// epochs (TrainingOrder, or all in each step with [train] full_batch). All others are for validation. Throws
 /// heed::Refused if there are too few examples, or if a split would have fewer than `least_split`.
 std::unique_ptr<Task> generated_task(const Config& config, Generator generator);

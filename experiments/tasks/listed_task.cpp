@@ -47,7 +47,7 @@ std::vector<std::int32_t> padded_lengths(const ExampleList& examples, TaskFormat
 class ListedTask final : public Task {
 public:
   ListedTask(const Config& config, Dataset dataset)
-      : data_(std::move(dataset)), seed_(static_cast<std::uint64_t>(config.task.seed)),
+      : data_(std::move(dataset)), seed_(config.split_seed()),
         order_(example_lengths(list(Split::train)),
                config.train.full_batch ? std::max<std::int64_t>(list(Split::train).size(), 1) : config.train.batch,
                config.train.full_batch ? 1 : config.data.bucket),

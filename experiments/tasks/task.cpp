@@ -147,6 +147,14 @@ const TaskInfo& task_info(const std::string& kind) {
                             names_of(variants_of(task_kinds()))));
 }
 
+OptionCondition seed_of_splits() {
+  return {"task.seed",
+          "data.split_seed",
+          {"-1"},
+          false,
+          {{"", "data.shuffle", {"false"}}, {"", "data.validation_path", {OptionCondition::anything}}}};
+}
+
 std::unique_ptr<Task> make_task(const Config& config) {
   const TaskInfo& info = task_info(config.task.kind);
   std::unique_ptr<Task> task = info.make(config);

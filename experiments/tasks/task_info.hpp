@@ -13,6 +13,10 @@ struct TaskInfo {
   bool running_text = false; ///< sequences are windows of one long text, not separate examples
 };
 
+/// A task whose examples are listed draws nothing but its splits by a seed. So task.seed has no effect beside
+/// data.split_seed. (Where data.split_seed itself has no effect, task.seed counts as before.)
+OptionCondition seed_of_splits();
+
 /// All registered tasks, in Meson's order (generated).
 std::span<const TaskInfo* const> task_kinds();
 

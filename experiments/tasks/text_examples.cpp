@@ -142,7 +142,7 @@ ExampleFiles read_example_files(
 SplitExamples split_examples(const Config& config, const ExampleFiles& files) {
   const std::vector<TextExample>& first = files.examples[0];
   const auto sizes = split_sizes(config.data, first.size());
-  const RandomKey key{static_cast<std::uint64_t>(config.task.seed), Stream::evaluation_sequences, 1};
+  const RandomKey key{config.split_seed(), Stream::evaluation_sequences, 1};
   const auto in_order = [&](const std::vector<TextExample>& examples, std::uint64_t place) {
     return &examples[static_cast<std::size_t>(config.data.shuffle ? permuted(key, place, examples.size()) : place)];
   };

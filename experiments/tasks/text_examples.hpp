@@ -62,8 +62,8 @@ ExampleFiles read_example_files(const Config& config,
                                                                 Split split, ExampleFiles& files)>& read);
 
 /// The examples of each split. A split with a separate file gets all examples of that file. The examples of data.path
-/// are in the file's order or, with [data] shuffle, in a random order given by `task.seed`. The test gets the last
-/// test_rows or floor(test n) examples. Then either training gets the first floor(train n) examples and validation gets
+/// are in the file's order or, with [data] shuffle, in a random order given by `Config::split_seed`. The test gets the
+/// last test_rows or floor(test n) examples. Then either training gets the first floor(train n) examples and validation gets
 /// the examples between, or validation gets the validation_rows before the test and training gets all other examples.
 struct SplitExamples {
   std::array<std::vector<const TextExample*>, 3> examples; ///< by Split

@@ -276,7 +276,7 @@ std::vector<AddedScores> of_stack(const Config& config, const std::string& place
                           .memory_width = crosses ? width : 0,
                           .longest_memory = crosses ? length : 0,
                           .patches_in_row = patches_in_row});
-  parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
+  parameters.initialise(config.init_seed());
   std::vector<std::int32_t> halves(static_cast<std::size_t>(length));
   std::fill(halves.begin() + std::ssize(halves) / 2, halves.end(), 1);
   const Segments segments{halves.data(), length};
@@ -353,7 +353,7 @@ private:
 std::vector<QueryWithoutKeys> queries_without_keys(const Config& config, const Task& task) {
   RunModel run(config, task);
   if (task.evaluation_sequences(run.format, Split::validation) == 0) return {};
-  run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
+  run.parameters.initialise(config.init_seed());
   Batch batch;
   fill_evaluation_batch(task, run, Split::validation, 0, 1, batch);
   if (run.sizes.varied) batch.trim(); // as in training

@@ -386,7 +386,7 @@ std::vector<std::pair<std::string, double>> as_metrics(const Inspection& inspect
 
 std::vector<std::string> inspected_names(const Config& config, const Task& task) {
   RunModel run(config, task);
-  run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
+  run.parameters.initialise(config.init_seed());
   ThreadPool workers(1);
   auto values = as_metrics(inspect_model(config, task, run, Split::validation, 1, inspected_parts(config.train),
                                          workers, {}, Content::outline));
@@ -401,7 +401,7 @@ void check_inspection(const Config& config, const Task& task, RunModel& run) {
   if ((inspect != "attention" && inspect != "heads" && inspect != "scores") ||
       task.evaluation_sequences(run.format, Split::validation) == 0)
     return;
-  run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
+  run.parameters.initialise(config.init_seed());
   ThreadPool workers(1);
   if (inspect_model(config, task, run, Split::validation, 1, {.attention = true}, workers, {}, Content::outline)
           .heads.empty())

@@ -184,8 +184,7 @@ EvaluationPieces EvaluationPieces::of_length(const RunModel& run, const TaskSize
 }
 
 std::int64_t training_sequences(const Config& config, const Task& task, const RunModel& run, std::int64_t step) {
-  const std::int64_t by_tokens = task.training_sequences(run.format, static_cast<std::uint64_t>(config.general.seed),
-                                                         step);
+  const std::int64_t by_tokens = task.training_sequences(run.format, config.order_seed(), step);
   return by_tokens > 0 ? by_tokens : config.train.batch;
 }
 
@@ -194,7 +193,7 @@ void fill_training_batch(const Config& config, const Task& task, const RunModel&
   batch.reset(sequences, run.sizes, run.format);
   const auto write = content == Content::whole ? &Task::training_sequence : &Task::training_sequence_lengths;
   for (std::int64_t i = 0; i < sequences; ++i)
-    (task.*write)(run.format, static_cast<std::uint64_t>(config.general.seed), step, first + i, batch, i);
+    (task.*write)(run.format, config.order_seed(), step, first + i, batch, i);
   task.require_whole();
   if (run.sizes.varied) batch.trim();
 }

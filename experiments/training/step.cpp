@@ -41,15 +41,13 @@ double StepRunner::shard_loss(std::size_t shard, int worker, std::int64_t step, 
     return 0;
   }
   passes_.tape(worker).detect_anomaly(detect_anomaly);
-  return passes_.gradients(worker, batches_[shard],
-                           {.training = true,
-                            .seed = static_cast<std::uint64_t>(config_.general.seed),
-                            .step = step,
-                            .first_sequence = first_sequences_[shard]},
-                           {.label_smoothing = static_cast<Real>(config_.train.label_smoothing),
-                            .ignore = ignored,
-                            .divisor = static_cast<Real>(divisor_)},
-                           gradients.data());
+  return passes_.gradients(
+      worker, batches_[shard],
+      {.training = true, .seed = config_.dropout_seed(), .step = step, .first_sequence = first_sequences_[shard]},
+      {.label_smoothing = static_cast<Real>(config_.train.label_smoothing),
+       .ignore = ignored,
+       .divisor = static_cast<Real>(divisor_)},
+      gradients.data());
 }
 
 void StepRunner::fill_batches(std::int64_t step) {

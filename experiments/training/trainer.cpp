@@ -125,7 +125,7 @@ Outcome train(const Config& config, const Task& task, const std::optional<Checkp
               const TrainingHooks& hooks) {
   if (hooks.ranks) require_work_for(*hooks.ranks, config.train);
   RunModel run(config, task);
-  run.parameters.initialise(static_cast<std::uint64_t>(config.general.seed));
+  run.parameters.initialise(config.init_seed());
   if (!from) take_start(config, run, hooks);
   const std::unique_ptr<Optimizer> optimizer = make_optimizer(config, run.parameters);
   Place place;

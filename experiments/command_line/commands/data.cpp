@@ -153,7 +153,7 @@ std::string numbers(const std::vector<std::int32_t>& tokens) { return fmt::forma
 
 void write_batches(const Task& task, TaskFormat format, const Config& config, std::int64_t batches, Console& console) {
   print(console.data, "step\trow\ttokens\toutputs\ttargets\tinput\toutput\n");
-  each_training_sequence(task, format, static_cast<std::uint64_t>(config.general.seed), config.train.batch, batches,
+  each_training_sequence(task, format, config.order_seed(), config.train.batch, batches,
                          [&](const TrainingSequence& s) {
                            print(console.data, "{}\t{}\t{}\t{}\t{}\t{}\t{}\n", s.step, s.sequence, numbers(s.tokens),
                                  numbers(s.outputs), numbers(s.targets), tsv_cell(s.text.input),
@@ -200,8 +200,8 @@ int data(const DataArguments& arguments, Console& console) {
     write_all(*task, format, split, console);
     return 0;
   }
-  TaskSurvey s = survey_task(*task, format, static_cast<std::uint64_t>(config.general.seed), config.train.batch,
-                             surveyed_sequences, arguments.examples.value_or(usual_examples), commonest_shown);
+  TaskSurvey s = survey_task(*task, format, config.order_seed(), config.train.batch, surveyed_sequences,
+                             arguments.examples.value_or(usual_examples), commonest_shown);
   if (split != Split::train) {
     s.examples.clear();
     each_example(*task, format, split, arguments.examples.value_or(usual_examples),

@@ -71,7 +71,7 @@ public:
     const auto n = static_cast<std::uint64_t>(all->size());
     const auto sizes = split_sizes(data, n, false);
     parts_[0].set = parts_[1].set = all;
-    const RandomKey key{static_cast<std::uint64_t>(config.task.seed), Stream::evaluation_sequences, 1};
+    const RandomKey key{config.split_seed(), Stream::evaluation_sequences, 1};
     for (std::uint64_t place = 0; place < n; ++place)
       parts_[place < sizes[0] ? 0 : 1].places.push_back(static_cast<std::int64_t>(data.shuffle ? permuted(key, place, n)
                                                                                                : place));
@@ -226,7 +226,8 @@ const TaskInfo task_images = {
      .cost = "memory: 1 byte for each pixel",
      .disables = {"task.validation", "task.test"},
      .needs = {"data.path"},
-     .uses = {"data.train", "data.validation_rows", "data.shuffle"}},
+     .uses = {"data.train", "data.validation_rows", "data.shuffle"},
+     .conditions = {seed_of_splits()}},
     make_images};
 
 } // namespace heed

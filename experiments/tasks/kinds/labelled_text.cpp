@@ -175,7 +175,8 @@ const TaskInfo task_labelled_text = {
      .presets = {{"data.tokens", Value(std::string("words"))}},
      .disables = {"task.validation", "task.test"},
      .needs = {"data.path"},
-     .uses = options_of_text_examples()},
+     .uses = options_of_text_examples(),
+     .conditions = {seed_of_splits()}},
     make_labelled_text};
 
 } // namespace heed

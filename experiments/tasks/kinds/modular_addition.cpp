@@ -157,7 +157,12 @@ const TaskInfo task_modular_addition = {
      .cost = "sequences of 4 tokens (classification: 3)",
      .options = modular_addition_option_table().options(),
      .uses = {"train.full_batch"},
-     .conditions = {{"task.validation", "task.modular_addition.train", {OptionCondition::anything}, true},
+     .conditions = {{"task.seed",
+                     "data.split_seed",
+                     {"-1"},
+                     false,
+                     {{"", "task.modular_addition.train", {OptionCondition::anything}, true}}},
+                    {"task.validation", "task.modular_addition.train", {OptionCondition::anything}, true},
                     {"task.test", "task.modular_addition.train", {OptionCondition::anything}, true},
                     {"train.full_batch", "task.modular_addition.train", {OptionCondition::anything}}}},
     make_modular_addition};

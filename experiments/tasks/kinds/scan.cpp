@@ -194,11 +194,11 @@ void add_command(const Command& command, Split split, const std::string& path, D
 void list_grammar(const Config& config, const ScanOptions& options, Dataset& scan) {
   const auto rule = std::ranges::find(rules, options.split, &SplitRule::name);
   const std::vector<Command> commands = all_commands();
-  const Parts parts = split_commands(commands, *rule, options, static_cast<std::uint64_t>(config.task.seed));
+  const Parts parts = split_commands(commands, *rule, options, config.split_seed());
   const std::int64_t training = std::ssize(parts.training), validation = config.task.validation;
   if (validation >= training) refuse_validation(validation, parts.training.size(), "the split " + options.split);
   scan.fingerprint = fmt::format("scan 1: split = {}, cutoff = {}; seed = {}, validation = {}", options.split,
-                                 options.cutoff, config.task.seed, validation);
+                                 options.cutoff, config.split_seed(), validation);
   for (std::int64_t i = 0; i < training; ++i)
     add_command(*parts.training[static_cast<std::size_t>(i)], i < validation ? Split::validation : Split::train, "",
                 scan);
@@ -211,13 +211,14 @@ void list_grammar(const Config& config, const ScanOptions& options, Dataset& sca
                                      rule->primitive, times));
   }
   if (options.split == "simple")
-    scan.notes.push_back("the test has the published one's size, but other commands: a fifth of all, drawn by "
-                         "task.seed; for the published ones, name their files (data.path, data.test_path)");
+    scan.notes.push_back(
+        "the test has the published one's size, but other commands: a fifth of all, drawn by "
+        "task.seed or data.split_seed; for the published ones, name their files (data.path, data.test_path)");
   scan.notes.push_back("validation is taken from the training part");
 }
 
 void list_files(const Config& config, Dataset& scan) {
-  const auto seed = static_cast<std::uint64_t>(config.task.seed);
+  const std::uint64_t seed = config.split_seed();
   const DataOptions& data = config.data;
   std::string files;
   const std::vector<Command> training = read_commands("path", data.path, files);
@@ -253,7 +254,7 @@ void list_files(const Config& config, Dataset& scan) {
     if (!held_out.contains(command->text)) add_command(*command, Split::train, data.path, scan);
   if (data.test_path.empty()) scan.notes.push_back("there is no test: name its file, data.test_path=FILE");
   else add_file("test_path", data.test_path, Split::test);
-  scan.fingerprint = fmt::format("scan files 1: {}; seed = {}", files, config.task.seed);
+  scan.fingerprint = fmt::format("scan files 1: {}; seed = {}", files, config.split_seed());
   if (data.validation_path.empty()) scan.fingerprint += fmt::format(", validation = {}", config.task.validation);
 }
 
@@ -280,7 +281,8 @@ const TaskInfo task_scan = {
      .options = scan_option_table().options(),
      .disables = {"task.test"},
      .uses = {"data.path", "data.bucket", "train.batch_tokens", "train.full_batch"},
-     .conditions = {{"task.scan.split", "data.path", {OptionCondition::anything}, true},
+     .conditions = {seed_of_splits(),
+                    {"task.scan.split", "data.path", {OptionCondition::anything}, true},
                     {"task.scan.cutoff", "task.scan.split", {"length"}}}},
     make_scan};
 

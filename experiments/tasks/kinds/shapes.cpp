@@ -63,12 +63,12 @@ struct Figure {
 
 class ShapesTask final : public Task {
 public:
-  ShapesTask(const ShapesOptions& options, const TaskOptions& task)
+  ShapesTask(const ShapesOptions& options, const TaskOptions& task, std::uint64_t split_seed)
       : images_{"shapes",
                 {1, options.size, options.size},
                 names_of(std::span(all_kinds).first(static_cast<std::size_t>(options.kinds)))},
-        options_(options),
-        seed_(static_cast<std::uint64_t>(task.seed)), sequences_{task.validation, task.validation, task.test} {}
+        options_(options), seed_(static_cast<std::uint64_t>(task.seed)),
+        split_seed_(split_seed), sequences_{task.validation, task.validation, task.test} {}
 
   std::string refuses(TaskFormat format) const override { return images_.refuses(format); }
   TaskSizes sizes(TaskFormat) const override { return images_.sizes(); }
@@ -102,15 +102,17 @@ public:
   }
 
   std::string own_fingerprint() const override {
-    return fmt::format("shapes 1: size = {}, kinds = {}, noise = {}; seed = {}, validation = {}, test = {}",
-                       options_.size, options_.kinds, options_.noise, seed_, sequences_[1], sequences_[2]);
+    return fmt::format("shapes 1: size = {}, kinds = {}, noise = {}; seed = {}{}, validation = {}, test = {}",
+                       options_.size, options_.kinds, options_.noise, seed_,
+                       split_seed_ == seed_ ? "" : fmt::format(", split seed = {}", split_seed_), sequences_[1],
+                       sequences_[2]);
   }
 
 private:
   /// The split of a figure, at random: 8 of 10 figures are in training, 1 in validation, 1 in test.
   Split split_of(const Figure& f) const {
     const auto place = static_cast<std::uint64_t>(((f.kind * 256 + f.radius) * 256 + f.x) * 256 + f.y);
-    const std::uint64_t tenth = below({seed_, Stream::evaluation_sequences, 16}, place, 10);
+    const std::uint64_t tenth = below({split_seed_, Stream::evaluation_sequences, 16}, place, 10);
     return tenth < 8 ? Split::train : tenth == 8 ? Split::validation : Split::test;
   }
 
@@ -145,12 +147,13 @@ private:
 
   ImageClasses images_;
   ShapesOptions options_;
-  std::uint64_t seed_;
+  std::uint64_t seed_, split_seed_;
   std::array<std::int64_t, 3> sequences_; // indexed by Split
 };
 
 std::unique_ptr<Task> make_shapes(const Config& config) {
-  return std::make_unique<ShapesTask>(shapes_option_table().read(config.task_options), config.task);
+  return std::make_unique<ShapesTask>(shapes_option_table().read(config.task_options), config.task,
+                                      config.split_seed());
 }
 
 } // namespace

@@ -229,7 +229,7 @@ const TaskInfo task_text = {
      .cost = "memory: 1 byte for each token, or 2 if there are more than 256 different tokens; a sequence is "
              "task.text.block tokens",
      .options = text_option_table().options(),
-     .disables = {"task.seed", "task.validation", "task.test"},
+     .disables = {"task.seed", "task.validation", "task.test", "data.split_seed"},
      .needs = {"data.path"},
      .uses = {"data.train", "data.test", "data.tokens", "train.evaluate_lengths"}},
     make_text,

@@ -159,7 +159,8 @@ const TaskInfo task_translation = {
      .needs = {"data.path"},
      .uses = options_of_text_examples(),
      .conditions =
-         {{"task.translation.shared_vocabulary", "data.tokens", {"characters", "words"}},
+         {seed_of_splits(),
+          {"task.translation.shared_vocabulary", "data.tokens", {"characters", "words"}},
           {"task.translation.counts", "task.translation.target", {OptionCondition::anything}, true},
           {"task.translation.counts", "task.translation.validation_target", {OptionCondition::anything}, true},
           {"task.translation.counts", "task.translation.test_target", {OptionCondition::anything}, true},

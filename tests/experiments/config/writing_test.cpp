@@ -116,7 +116,7 @@ TEST_CASE("A configuration is written with every option that does something, and
   const std::string text = to_toml(config("[position]\nkind = \"none\"\n[attention]\nscore = \"dot\""));
   CHECK_THAT(text, Catch::Contains("\n[position]\nkind = \"none\"\n\n[mixer]\nkind = \"attention\"\n\n[attention]\n"
                                    "score = \"dot\"\n"));
-  CHECK_THAT(text, !Catch::Contains("combine") && !Catch::Contains("[data]") && !Catch::Contains("[attention."));
+  CHECK_THAT(text, !Catch::Contains("combine") && !Catch::Contains("bucket") && !Catch::Contains("[attention."));
 }
 
 TEST_CASE("Flattened options are in order, and say whether they are part of a run's identity", "[config]") {

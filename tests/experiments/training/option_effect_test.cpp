@@ -63,6 +63,7 @@ const std::map<std::string, std::vector<std::string>> also_needed = {
      {"train.evaluate_beam=3", "train.evaluate_length_penalty=2", "train.steps=60", "task.validation=80"}},
     {"train.evaluate_bleu_tokenization", {"model.kind=encoder_decoder", "train.evaluate_beam=1"}},
     {"model.segment_end", {"attention.mask_mod=segment_i == segment_j", "model.segment_end=0"}},
+    {"train.dropout_seed", {"model.dropout=0.5"}},
     {"task.labelled_text.header", {"task.labelled_text.text=1", "task.labelled_text.label=2"}},
 };
 
@@ -80,6 +81,11 @@ bool shows(const std::string& key, const Config& c) {
 // Values to try in place of nearby values: for example, sequences of one length need whole numbers, and sequences are
 // short.
 const std::map<std::string, std::vector<Value>> values_to_try = {
+    // neither the run's seed nor the task's
+    {"init.seed", {std::int64_t{2}, std::int64_t{5}}},
+    {"data.order_seed", {std::int64_t{2}, std::int64_t{5}}},
+    {"data.split_seed", {std::int64_t{2}, std::int64_t{5}}},
+    {"train.dropout_seed", {std::int64_t{2}, std::int64_t{5}}},
     {"train.batch_tokens", {std::int64_t{70}, std::int64_t{140}}},
     {"train.evaluate_lengths", {std::vector<std::int64_t>{5}, std::vector<std::int64_t>{9, 12}}},
     {"attention.mask_mod", {std::string("abs(i - j) < 2")}},
