@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <string_view>
 #include <utility>
 
@@ -69,13 +70,16 @@ void check_sense(const Preparation& prepared, const std::filesystem::path& out, 
 
 std::string size_in_words(const Plan& plan) {
   const std::string runs = counted(plan.runs.size(), "run");
-  if (plan.runs.size() == 1 && !plan.tuning) return runs;
+  if (plan.runs.size() == 1 && !plan.tuning && !plan.variation) return runs;
   std::string text = fmt::format("{}: {}, {}", runs, counted(plan.arms.size(), "arm"),
                                  counted(plan.seeds.size(), "seed"));
   if (plan.tuning)
     text += fmt::format("; before them {}: {} of each arm, {}", counted(plan.tuning->runs.size(), "tuning run"),
                         counted(plan.tuning->arms.front().trials.size(), "trial"),
                         counted(plan.tuning->seeds.size(), "seed"));
+  if (plan.variation)
+    text += fmt::format("; and {} that vary {}", counted(plan.variation->runs.size(), "run"),
+                        fmt::join(plan.variation->sources, ", "));
   return text;
 }
 

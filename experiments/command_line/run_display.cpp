@@ -9,6 +9,7 @@
 #include "experiments/runs/run_state.hpp"
 #include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/tuning.hpp"
+#include "experiments/sweep/variation.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
@@ -316,10 +317,11 @@ std::string ProgressBoard::plain_line(double now) const {
 std::vector<BoardRun> board_runs(const Preparation& prepared, const Plan& plan) {
   std::vector<BoardRun> runs;
   const std::vector<std::string> labels = named_labels(plan, prepared.arms.front().config);
+  const VariationLabels variation(plan);
   each_run(plan, [&](const PlannedRun& run, const Trial* trial) {
     const Load load = load_of(prepared, plan, run.arm, trial);
     const std::string stage = trial ? fmt::format("tuning {}: ", short_words(*trial)) : "";
-    runs.push_back({stage + label_of(labels, run), load.steps, load.flops()});
+    runs.push_back({stage + variation.before(run) + label_of(labels, run), load.steps, load.flops()});
   });
   return runs;
 }

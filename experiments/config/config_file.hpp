@@ -45,6 +45,9 @@ struct ConfigFile {
   std::optional<Setting> sweep_reference;
   std::optional<std::vector<NamedOption>> sweep_within;
   std::optional<TuneSpec> sweep_tune; ///< seeds and axes are empty if the file has none
+  std::optional<std::vector<std::string>> sweep_vary;
+  std::optional<Setting> sweep_vary_values, sweep_vary_fixings; ///< integers
+  Origin sweep_vary_origin;
   bool has_sweep = false;
   std::map<std::string, Setting> report_labels; ///< [report.label]: texts by the name of a metric or an arm
 };

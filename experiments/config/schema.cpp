@@ -1,3 +1,4 @@
+#include "experiments/config/chance_sources.hpp"
 #include "experiments/config/schema.hpp"
 
 #include "autograd/error.hpp"
@@ -275,6 +276,14 @@ json::object described(std::string_view table, json::object properties) {
   return properties;
 }
 
+json::object vary_schema() {
+  json::array names;
+  for (const ChanceSource& source : chance_sources()) names.emplace_back(source.name);
+  json::object out = list_of({{"type", "string"}, {"enum", std::move(names)}});
+  out["uniqueItems"] = true;
+  return out;
+}
+
 json::object sweep_schema() {
   json::object block;
   json::array kinds;
@@ -293,6 +302,9 @@ json::object sweep_schema() {
                     {"match", {{"type", "string"}, {"enum", {"none", "parameters", "flops", "state"}}}},
                     {"reference", name},
                     {"within", {{"anyOf", {name, list_of(name)}}}},
+                    {"vary", vary_schema()},
+                    {"vary_values", {{"type", "integer"}, {"minimum", 2}, {"maximum", 1000}}},
+                    {"vary_fixings", {{"type", "integer"}, {"minimum", 1}, {"maximum", 1000}}},
                     {"tune", described("sweep.tune", {{"grid", reference("$defs/axes")}, {"seeds", seeds_schema()}})},
                     {"block", list_of(described("sweep.block", std::move(block)))}});
 }

@@ -111,6 +111,22 @@ void merge_tuning(TuneSpec&& from, std::optional<TuneSpec>& into) {
   if (!from.seeds.empty()) into->seeds = std::move(from.seeds);
 }
 
+/// Merges [sweep] vary, vary_values and vary_fixings.
+void merge_variation(ConfigFile&& from, VarySpec& into) {
+  if (from.sweep_vary) {
+    into.sources = std::move(*from.sweep_vary);
+    into.origin = from.sweep_vary_origin;
+  }
+  if (from.sweep_vary_values) {
+    into.values = std::get<std::int64_t>(from.sweep_vary_values->value);
+    into.of_values = from.sweep_vary_values->origin;
+  }
+  if (from.sweep_vary_fixings) {
+    into.fixings = std::get<std::int64_t>(from.sweep_vary_fixings->value);
+    into.of_fixings = from.sweep_vary_fixings->origin;
+  }
+}
+
 std::string not_for_command_line(const std::string& key) {
   if (key == "extends") return "extends is allowed only in a file";
   if (key == "block.override" || key.starts_with("block.override."))
@@ -147,6 +163,7 @@ Settings Settings::merged(std::vector<ConfigFile>&& files, int layer) {
     }
     if (file.sweep_within) sweep.within = std::move(*file.sweep_within);
     if (file.sweep_tune) merge_tuning(std::move(*file.sweep_tune), sweep.tune);
+    merge_variation(std::move(file), sweep.vary);
     sweep.present |= file.has_sweep;
   }
   out.sweep_ = std::make_shared<SweepSpec>(std::move(sweep));

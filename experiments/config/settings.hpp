@@ -108,6 +108,16 @@ struct LookSpec {
   Origin origin;
 };
 
+/// [sweep] vary: the sources of chance whose variance is measured, with vary_values and vary_fixings.
+struct VarySpec {
+  std::vector<std::string> sources; ///< names of `chance_sources()`; empty: none
+  std::int64_t values = 6;          ///< of each source in each fixing
+  std::int64_t fixings = 3;
+  Origin origin;                         ///< of the sources
+  std::optional<Origin> of_values = {};  ///< if the file gives them
+  std::optional<Origin> of_fixings = {}; ///< likewise
+};
+
 /// [sweep]
 struct SweepSpec {
   std::vector<std::int64_t> seeds; ///< replicates; empty: only the file's own seed
@@ -119,6 +129,7 @@ struct SweepSpec {
   std::string reference;           ///< what reports call the reference; empty: by the options that arms change
   std::vector<NamedOption> within; ///< arms are only compared with arms that have the same values of these options
   std::optional<TuneSpec> tune;
+  VarySpec vary;
   bool present = false; ///< true if the file has a [sweep]
 };
 

@@ -1,4 +1,5 @@
 // Reads the [sweep] of a configuration file.
+#include "experiments/config/chance_sources.hpp"
 #include "experiments/config/config_file.hpp"
 
 #include "experiments/config/block_keys.hpp"
@@ -239,6 +240,39 @@ struct SweepReader : SweepChanges {
     else read_name(node);
   }
 
+  /// Reads the names of sources of chance.
+  void read_vary(const toml::node& node, ConfigFile& out) {
+    std::vector<std::string> names;
+    for (const ChanceSource& source : chance_sources()) names.emplace_back(source.name);
+    const toml::array* list = node.as_array();
+    if (!list)
+      return problem(node.source(), fmt::format("sweep.vary is {}; it must be a list of {}, such as vary = [\"init\", "
+                                                "\"order\"]",
+                                                node_in_words(node), list_in_words(names)));
+    std::vector<std::string>& found = out.sweep_vary.emplace();
+    out.sweep_vary_origin = at(node.source());
+    for (const toml::node& entry : *list) {
+      const auto* text = entry.as_string();
+      if (!text || !find_chance_source(text->get()))
+        problem(entry.source(), fmt::format("sweep.vary holds {}; its entries are {}{}", node_in_words(entry),
+                                            list_in_words(names), text ? did_you_mean(text->get(), names) : ""));
+      else if (std::ranges::find(found, text->get()) != found.end())
+        problem(entry.source(), fmt::format("sweep.vary names {} twice", text->get()));
+      else found.push_back(text->get());
+    }
+  }
+
+  /// Reads vary_values or vary_fixings.
+  void read_vary_number(const TomlEntry& entry, std::int64_t least, std::optional<Setting>& out) {
+    constexpr std::int64_t most = 1000;
+    const auto* number = entry.node->as_integer();
+    if (number && number->get() >= least && number->get() <= most)
+      out = Setting{Value(number->get()), at(entry.node->source())};
+    else
+      problem(entry.node->source(), fmt::format("sweep.{} is {}; it must be an integer from {} to {}", entry.name,
+                                                node_in_words(*entry.node), least, most));
+  }
+
   void read_tune(const toml::node& node, ConfigFile& out) {
     const toml::table* table = node.as_table();
     if (!table)
@@ -314,7 +348,8 @@ void read_sweep(const toml::node& sweep, const std::string& file, int layer, Pro
   const toml::table* table = sweep.as_table();
   if (!table)
     return reader.problem(sweep.source(), fmt::format("[sweep] is a table, but here is {}", node_in_words(sweep)));
-  const std::vector<std::string> names{"seeds", "looks", "block", "match", "reference", "within", "tune"};
+  const std::vector<std::string> names{"seeds",  "looks", "block", "match",       "reference",
+                                       "within", "tune",  "vary",  "vary_values", "vary_fixings"};
   for (const TomlEntry& entry : in_order(*table)) {
     if (entry.name == "seeds") {
       const auto seeds = read_seeds(*entry.node);
@@ -332,6 +367,12 @@ void read_sweep(const toml::node& sweep, const std::string& file, int layer, Pro
       reader.read_within(*entry.node, out);
     } else if (entry.name == "tune") {
       reader.read_tune(*entry.node, out);
+    } else if (entry.name == "vary") {
+      reader.read_vary(*entry.node, out);
+    } else if (entry.name == "vary_values") {
+      reader.read_vary_number(entry, 2, out.sweep_vary_values);
+    } else if (entry.name == "vary_fixings") {
+      reader.read_vary_number(entry, 1, out.sweep_vary_fixings);
     } else if (entry.name == "block") {
       out.sweep_blocks.emplace();
       const toml::array* list = entry.node->as_array();

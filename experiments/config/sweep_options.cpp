@@ -104,7 +104,15 @@ std::vector<SweepTable> make_tables() {
         {"within",
          "Options by full name. Arms with the same values of these options are a group, and each group is compared "
          "with its own reference.",
-         "the name of an option, or a list of names", "within = \"task.copy.length\""}}},
+         "the name of an option, or a list of names", "within = \"task.copy.length\""},
+        {"vary",
+         "Sources of chance. Further runs of the reference measure how much each contributes to the variance: one "
+         "source varies, and the others are fixed.",
+         "a list of init, order, dropout, split", "vary = [\"init\", \"order\"]"},
+        {"vary_values", "Values of each source of vary, in each fixing of the others. Without it, 6.",
+         "an integer from 2 to 1000", "vary = [\"init\"]\nvary_values = 8"},
+        {"vary_fixings", "Fixings of the other sources in which each source varies. Without it, 3.",
+         "an integer from 1 to 1000", "vary = [\"init\"]\nvary_fixings = 5"}}},
       block_table(),
       {"sweep.tune",
        "[sweep.tune]",

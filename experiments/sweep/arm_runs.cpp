@@ -21,6 +21,7 @@ ArmsOfRuns arms_of_runs(const std::filesystem::path& out) {
         if (!run.id.empty()) found.labels.emplace(run.id, plan.arms.at(run.arm).label);
     };
     add(plan.runs);
+    if (plan.variation) add(plan.variation->runs);
     if (plan.tuning) add(plan.tuning->runs);
   }
   return found;

@@ -114,6 +114,7 @@ void record_finished(const Plan& plan, const std::filesystem::path& out, const s
       if (!run.id.empty() && !known.contains(run.id)) runs.push_back({out / run.id});
   };
   add(plan.runs);
+  if (plan.variation) add(plan.variation->runs);
   if (plan.tuning) add(plan.tuning->runs);
   const std::vector<RunState> states = states_of(runs);
   std::set<std::string> finished;

@@ -35,6 +35,16 @@ void apply_choices(Plan& plan) {
     }
 }
 
+std::size_t count_final_runs(const Plan& plan) {
+  return plan.runs.size() + (plan.variation ? plan.variation->runs.size() : 0);
+}
+
+std::vector<PlannedRun> final_runs(const Plan& plan) {
+  std::vector<PlannedRun> out = plan.runs;
+  if (plan.variation) out.insert(out.end(), plan.variation->runs.begin(), plan.variation->runs.end());
+  return out;
+}
+
 std::vector<std::string> run_ids(const Plan& plan) {
   std::vector<std::string> ids;
   const auto add = [&](const std::vector<PlannedRun>& runs) {
@@ -42,6 +52,7 @@ std::vector<std::string> run_ids(const Plan& plan) {
       if (!run.id.empty()) ids.push_back(run.id);
   };
   add(plan.runs);
+  if (plan.variation) add(plan.variation->runs);
   if (plan.tuning) {
     add(plan.tuning->runs);
     for (const ArmTuning& arm : plan.tuning->arms)
@@ -90,6 +101,14 @@ std::string hash_of(const Plan& plan) {
       for (const PlannedChange& change : trial.point) text += fmt::format("try {} = {}\n", change.key, change.value);
       for (const std::size_t run : trial.runs) add_run("trial", plan.tuning->runs[run]);
       for (const PlannedRun& run : trial.replicates) add_run("run", run);
+    }
+  }
+  if (const auto& variation = plan.variation) {
+    text += fmt::format("vary {} values {}\n", fmt::join(variation->sources, ", "), variation->values);
+    for (const Variation::Fixing& fixing : variation->fixings) {
+      text += fmt::format("fixing {}\n", fixing.base);
+      for (const std::vector<std::string>& varied : fixing.varied)
+        text += fmt::format("varied {}\n", fmt::join(varied, ", "));
     }
   }
   return content_hash(text).substr(0, 12);

@@ -114,6 +114,23 @@ struct Tuning {
   bool settled() const;         ///< every arm has chosen
 };
 
+/// Runs that measure where variance comes from ([sweep] vary). In each fixing, all sources of chance have a value; then
+/// one source after the other gets further values, while the others keep theirs. All runs are of the first arm.
+struct Variation {
+  /// The IDs of a fixing's runs.
+  struct Fixing {
+    std::string base;                             ///< all sources have the fixing's values
+    std::vector<std::vector<std::string>> varied; ///< for each source, its further values
+    bool operator==(const Fixing&) const = default;
+  };
+  std::vector<std::string> sources; ///< names of `chance_sources()`
+  std::size_t values = 0;           ///< of each source in each fixing, with the fixing's own
+  std::vector<Fixing> fixings;
+  /// Those that are not among Plan::runs, by fixing.
+  std::vector<PlannedRun> runs;
+  std::vector<std::string> labels; ///< what each of `runs` has: "fixing 1, init 10001"
+};
+
 /// When a plan was frozen, and how many of its runs had finished by then. It shows whether the plan was fixed before
 /// its results were known.
 struct Frozen {
@@ -145,8 +162,9 @@ struct Plan {
   /// By seed, then by arm: a sweep that is stopped early has complete seeds to compare. Replicates of an arm that is
   /// not tuned yet have no ID, and the configuration of its first trial.
   std::vector<PlannedRun> runs;
-  std::optional<Tuning> tuning; ///< only if the file has a [sweep.tune]
-  std::optional<Frozen> frozen; ///< empty: not frozen yet
+  std::optional<Tuning> tuning;       ///< only if the file has a [sweep.tune]
+  std::optional<Variation> variation; ///< only if [sweep] has vary
+  std::optional<Frozen> frozen;       ///< empty: not frozen yet
   /// Messages for the user from making the plan, such as entries that match nothing; not saved in the file.
   std::vector<std::string> notes;
 
@@ -176,6 +194,10 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
 /// Fills in `runs` from the arms' choices so far. Does not change a plan without tuning.
 void apply_choices(Plan& plan);
 
+/// The runs after the tuning, in the order in which they start: the replicates, then those that measure variance.
+std::vector<PlannedRun> final_runs(const Plan& plan);
+std::size_t count_final_runs(const Plan& plan);
+
 /// The IDs of all runs that the plan has or may have, each once, sorted. For a tuned sweep they include the trials, and
 /// the replicates that each trial could have.
 std::vector<std::string> run_ids(const Plan& plan);
@@ -185,7 +207,8 @@ std::vector<std::string> run_ids(const Plan& plan);
 std::optional<PlannedCost> planned_cost(const Plan& plan, std::size_t arm);
 
 /// A hash of 12 hexadecimal digits, of the metrics, margin, test, threshold, question, match, groups, seeds, looks,
-/// arms and runs. For a tuned sweep it covers all trials and all possible runs, so it does not change with the choices.
+/// arms, runs and variation. For a tuned sweep it covers all trials and all possible runs, so it does not change with
+/// the choices.
 std::string hash_of(const Plan& plan);
 
 /// The run's configuration. Throws heed::Refused if this version does not understand it.

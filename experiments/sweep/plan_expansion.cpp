@@ -12,6 +12,7 @@
 #include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/matching.hpp"
 #include "experiments/sweep/plan_checks.hpp"
+#include "experiments/sweep/variation.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -191,6 +192,8 @@ public:
       for (std::size_t s = 0; s < plan_.seeds.size(); ++s) plan_.arms[a].runs.push_back(s * arms_.size() + a);
     apply_choices(plan_);
   }
+
+  void add_variation() { plan_.variation = make_variation(settings_, plan_, identities_); }
 
   ResolvedArms take_resolved() { return std::move(resolved_); }
 
@@ -410,6 +413,7 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
   builder.form_groups();
   if (sweep.tune) builder.add_tuning(*sweep.tune);
   else builder.add_runs();
+  builder.add_variation();
   if (resolved) *resolved = builder.take_resolved();
   check_looks(sweep.looks, plan);
   plan.labels = checked_labels(settings, reference, plan);

@@ -5,6 +5,7 @@
 #include "experiments/data/json_fields.hpp"
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_identity.hpp"
+#include "experiments/sweep/variation_json.hpp"
 #include "experiments/system/content_hash.hpp"
 #include "experiments/system/text.hpp"
 
@@ -40,8 +41,10 @@ std::optional<std::vector<SeedText>> config_parts_of(const Plan& plan) {
   return std::ranges::all_of(plan.runs, fits) ? std::optional(std::move(out)) : std::nullopt;
 }
 
-std::string parts_hash(const std::vector<SeedText>& parts) {
+std::string parts_hash(const std::vector<SeedText>& parts, const Plan& plan) {
   ContentHash hash;
+  if (plan.variation)
+    for (const PlannedRun& run : plan.variation->runs) hash.add(fmt::format("run {}\n{}\n", run.id, run.config));
   for (const SeedText& of_arm : parts)
     hash.add(fmt::format("arm {} {}\n{}\n{}\n", of_arm.before.size(), of_arm.after.size(), of_arm.before,
                          of_arm.after));
@@ -183,6 +186,7 @@ std::string configs_hash(const Plan& plan) {
   const auto add = [&](const std::vector<PlannedRun>& runs) {
     for (const PlannedRun& run : runs) hash.add(fmt::format("run {}\n{}\n", run.id, run.config));
   };
+  if (plan.variation) add(plan.variation->runs);
   if (!plan.tuning) add(plan.runs);
   else {
     add(plan.tuning->runs);
@@ -281,6 +285,11 @@ Plan read(std::string_view bytes) {
     apply_choices(plan);
   }
 
+  if (const json::value* variation = object.if_contains("variation"))
+    plan.variation = read_variation(as_object(*variation, "\"variation\""), plan, [&](const json::object& object) {
+      return read_runs(object, "runs", plan.arms.size());
+    });
+
   for (std::size_t i = 0; i < plan.runs.size(); ++i) plan.arms[plan.runs[i].arm].runs.push_back(i);
   for (const Arm& arm : plan.arms)
     if (arm.runs.size() != plan.seeds.size())
@@ -291,7 +300,7 @@ Plan read(std::string_view bytes) {
     throw Wrong{fmt::format("its hash is {}, its content's {}: it was edited", cut(plan.hash), hash)};
   if (const json::value* frozen = object.if_contains("frozen"))
     plan.frozen = read_frozen(as_object(*frozen, "\"frozen\""), plan);
-  const std::string hash = parts.empty() ? configs_hash(plan) : parts_hash(parts);
+  const std::string hash = parts.empty() ? configs_hash(plan) : parts_hash(parts, plan);
   if (const std::string stated = text(object, "configs"); stated != hash)
     throw Wrong{
         fmt::format("its \"configs\" is {}, its content's {}: a run's configuration was edited", cut(stated), hash)};
@@ -354,7 +363,7 @@ json::object arm_fields(const Arm& arm, const Plan& plan) {
 std::string to_json(const Plan& plan) {
   const std::optional<std::vector<SeedText>> parts = config_parts_of(plan);
   std::string out = "{\n" + line("format", parts ? short_plan_format : plan_format) + line("name", plan.name) +
-                    line("hash", plan.hash) + line("configs", parts ? parts_hash(*parts) : configs_hash(plan)) +
+                    line("hash", plan.hash) + line("configs", parts ? parts_hash(*parts, plan) : configs_hash(plan)) +
                     line("metric", plan.metric);
   if (!plan.also.empty()) out += line("also", plan.also);
   if (plan.margin) out += line("margin", *plan.margin);
@@ -377,6 +386,8 @@ std::string to_json(const Plan& plan) {
   // A tuned sweep has no runs here: they are among its trials' replicates, because the choice is made later.
   out += fmt::format("\n],\n\"runs\": {}", plan.tuning ? "[]" : runs_json(plan.runs, !parts));
   if (plan.tuning) out += fmt::format(",\n\"tuning\": {}", tuning_json(*plan.tuning));
+  if (plan.variation)
+    out += fmt::format(",\n\"variation\": {}", variation_json(*plan.variation, runs_json(plan.variation->runs)));
   if (const auto& frozen = plan.frozen)
     out += ",\n\"frozen\": " + one_line(json::object{{"at", frozen->at},
                                                      {"finished", frozen->finished},

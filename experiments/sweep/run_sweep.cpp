@@ -33,7 +33,7 @@ public:
         plan_ = std::move(frozen);
         trials_ = folders_of(plan_.tuning->runs);
       }
-      if (!to_tune()) replicates_ = folders_of(plan_.runs);
+      if (!to_tune()) replicates_ = folders_of(final_runs(plan_));
     } catch (const Failed& error) {
       throw Refused(error.what());
     }
@@ -50,10 +50,10 @@ public:
     }
     if (to_tune()) tune();
     if (!stopped_) {
-      if (replicates_.empty()) replicates_ = folders_of(plan_.runs);
+      if (replicates_.empty()) replicates_ = folders_of(final_runs(plan_));
       execute(replicates_, count_from(trials_.size(), replicates_.size()));
     } else {
-      total_.remaining += plan_.runs.size();
+      total_.remaining += count_final_runs(plan_);
     }
   }
 
@@ -69,12 +69,13 @@ public:
 
 private:
   bool to_tune() const { return plan_.tuning && !plan_.tuning->settled(); }
-  std::size_t runs() const { return trials_.size() + plan_.runs.size(); }
+  std::size_t runs() const { return trials_.size() + count_final_runs(plan_); }
 
   /// The number of runs still to execute. Trials count only until the arms have chosen; a trial that failed is then
   /// discarded. Which replicates exist is not known before the choice.
   std::size_t left() const {
-    return (to_tune() ? unfinished(trials_) : 0) + (replicates_.empty() ? plan_.runs.size() : unfinished(replicates_));
+    return (to_tune() ? unfinished(trials_) : 0) +
+           (replicates_.empty() ? count_final_runs(plan_) : unfinished(replicates_));
   }
 
   RunFolder folder_of(const PlannedRun& run) const { return prepare_run(out_, run.id, run.config); }

@@ -196,6 +196,8 @@ void each_run(const Plan& plan, const std::function<void(const PlannedRun&, cons
     for (std::size_t i = 0; i < trials.size(); ++i) use(tuning->runs[i], trials[i]);
   }
   for (const PlannedRun& run : plan.runs) use(run, nullptr);
+  if (plan.variation)
+    for (const PlannedRun& run : plan.variation->runs) use(run, nullptr);
 }
 
 std::string short_words(const Trial& trial) {

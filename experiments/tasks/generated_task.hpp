@@ -71,10 +71,10 @@ inline constexpr std::int64_t least_split = 16;
 
 /// The task of a generator. A hash of an example's input under `Config::split_seed` determines its split: 8 of 10
 /// belong to training, 1 to validation, 1 to test. Training sequences are redrawn until one belongs to training. The
-/// evaluation sequences are `task.validation` and `task.test` different examples; if these options have their defaults, fewer are
-/// accepted when no more exist. If examples are listed, a part of them, drawn by the split seed, is for training, in
-/// epochs (TrainingOrder, or all in each step with [train] full_batch). All others are for validation. Throws
-/// heed::Refused if there are too few examples, or if a split would have fewer than `least_split`.
+/// evaluation sequences are `task.validation` and `task.test` different examples; if these options have their defaults,
+/// fewer are accepted when no more exist. If examples are listed, a part of them, drawn by the split seed, is for
+/// training, in epochs (TrainingOrder, or all in each step with [train] full_batch). All others are for validation.
+/// Throws heed::Refused if there are too few examples, or if a split would have fewer than `least_split`.
 std::unique_ptr<Task> generated_task(const Config& config, Generator generator);
 
 /// The same for the generator that `generator_of` makes of the options in [task.KIND], which `table` reads.

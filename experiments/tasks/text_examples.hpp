@@ -63,8 +63,9 @@ ExampleFiles read_example_files(const Config& config,
 
 /// The examples of each split. A split with a separate file gets all examples of that file. The examples of data.path
 /// are in the file's order or, with [data] shuffle, in a random order given by `Config::split_seed`. The test gets the
-/// last test_rows or floor(test n) examples. Then either training gets the first floor(train n) examples and validation gets
-/// the examples between, or validation gets the validation_rows before the test and training gets all other examples.
+/// last test_rows or floor(test n) examples. Then either training gets the first floor(train n) examples and validation
+/// gets the examples between, or validation gets the validation_rows before the test and training gets all other
+/// examples.
 struct SplitExamples {
   std::array<std::vector<const TextExample*>, 3> examples; ///< by Split
   const std::vector<const TextExample*>& operator[](Split split) const {

@@ -8,6 +8,7 @@
 #include "experiments/report/seed_advice.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/sweep/labels.hpp"
+#include "experiments/sweep/variation.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/text.hpp"
 
@@ -15,6 +16,7 @@
 #include <boost/json.hpp>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace heed {
 
@@ -89,6 +91,10 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
   if (explained) console.out << "\n";
 
   if (plan.tuning) print(console.out, "  tuning   each arm chooses its own {}\n", tuning_of(*plan.tuning));
+  if (const auto& variation = plan.variation)
+    print(console.out, "  vary     {}: {} values of each in {} of the others, {} of the reference\n",
+          fmt::join(variation->sources, ", "), variation->values, counted(variation->fixings.size(), "fixing"),
+          counted(variation->runs.size(), "further run"));
   print(console.out, "  to do    {} of {} runs ({} finished in the folder {}), {}\n", e.to_do(), e.runs.size(),
         e.finished, arguments.out, scaled(e.flops, "FLOPs"));
   const int useful = useful_threads(prepared);
@@ -102,15 +108,21 @@ void write_text(const Preparation& prepared, const Estimate& e, const PlanArgume
   console.out << seed_advice(plan, arguments.effect);
 }
 
+/// tuning, replicate or variation.
+std::string stage_of(const EstimatedRun& run, const VariationLabels& variation) {
+  return run.trial ? "tuning" : variation.before(*run.run).empty() ? "replicate" : "variation";
+}
+
 std::string plan_csv(const Preparation& prepared, const Estimate& e) {
   std::string out = "stage,arm,seed,run,state,changes,parameters,flops_per_step,steps,memory_bytes,seconds,"
                     "state_size\n";
+  const VariationLabels variation(prepared.plan);
   for (const EstimatedRun& run : e.runs) {
     const Arm& planned = prepared.plan.arms.at(run.run->arm);
     std::vector<PlannedChange> changes = planned.changes;
     if (run.trial) changes.insert(changes.end(), run.trial->point.begin(), run.trial->point.end());
     const auto number = [](auto value) { return fmt::format("{}", value); };
-    out += sheet_line({run.trial ? "tuning" : "replicate", planned.label, number(run.run->seed), run.run->id,
+    out += sheet_line({stage_of(run, variation), planned.label, number(run.run->seed), run.run->id,
                        std::string(name_of(run.state)), in_words(changes), number(run.load.cost.parameters),
                        number(run.load.cost.flops_per_step), number(run.load.steps),
                        fmt::format("{:.0f}", run.load.cost.bytes(e.share.threads)),
@@ -156,9 +168,12 @@ std::string plan_json(const Preparation& prepared, const Estimate& e, std::optio
   out["arms"] = std::move(arms);
   if (!plan.looks.empty()) out["looks"] = json::array(plan.looks.begin(), plan.looks.end());
   if (plan.tuning) out["tuning_seeds"] = json::value_from(plan.tuning->seeds);
+  if (const auto& of = plan.variation)
+    out["vary"] = {{"sources", json::value_from(of->sources)}, {"values", of->values}, {"fixings", of->fixings.size()}};
   json::array runs;
+  const VariationLabels variation(plan);
   for (const EstimatedRun& run : e.runs) {
-    json::object entry{{"stage", run.trial ? "tuning" : "replicate"},
+    json::object entry{{"stage", stage_of(run, variation)},
                        {"arm", run.run->arm},
                        {"seed", run.run->seed},
                        {"id", run.run->id.empty() ? json::value(nullptr) : json::value(run.run->id)},

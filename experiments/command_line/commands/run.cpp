@@ -102,7 +102,8 @@ void say_where(const Preparation& prepared, const Plan& plan, const std::filesys
   const std::string& first = plan.runs.front().id;
   print(console.out, "\n  plan      {}\n", folder.string());
   print(console.out, "  runs      {}\n",
-        plan.runs.size() == 1 ? (std::filesystem::path(arguments.out) / first).string() : (arguments.out + "/ID"));
+        count_final_runs(plan) == 1 ? (std::filesystem::path(arguments.out) / first).string()
+                                    : (arguments.out + "/ID"));
   print(console.out, "  next      {}\n", command({"report", arguments.out, "--sweep", name}));
   if (plan.arms.size() > 1)
     print(console.out, "  all notes {}\n",

@@ -12,6 +12,7 @@
 #include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/sweep/tuning.hpp"
+#include "experiments/sweep/variation.hpp"
 #include "experiments/system/bounds.hpp"
 #include "experiments/system/failure.hpp"
 #include "experiments/system/text.hpp"
@@ -104,11 +105,13 @@ Look snapshot_of(const Plan& plan, const std::filesystem::path& out, const std::
   const std::vector<std::string> labels = named_labels(plan, config_of(plan.runs.at(plan.arms.front().runs.front())));
   each_run(plan, [&](const PlannedRun& run, const Trial*) { folders.push_back({out / run.id}); });
   const std::vector<RunState> all_states = states_of(folders);
+  const VariationLabels variation(plan);
   each_run(plan, [&](const PlannedRun& run, const Trial* trial) {
     const std::size_t at = look.board.size();
     const std::string stage = trial ? fmt::format("tuning {}: ", short_words(*trial)) : "";
     const std::string seed = fmt::format("seed {}", run.seed);
-    const std::string label = stage + (labels.size() == 1 ? seed : fmt::format("{}, {}", labels.at(run.arm), seed));
+    const std::string label = stage + variation.before(run) +
+                              (labels.size() == 1 ? seed : fmt::format("{}, {}", labels.at(run.arm), seed));
     const auto [known, is_new] = steps.try_emplace({run.arm, trial}, 0);
     if (is_new) known->second = steps_of(run);
     const std::string who = fmt::format("{}, {} ({})", plan.name, label, run.id);
@@ -134,9 +137,9 @@ std::string board_of(const Look& look, std::size_t width) {
 std::string name_of_run(const std::filesystem::path& out, const std::string& id) {
   for (const std::filesystem::path& folder : sweep_folders(out)) try {
       const Plan plan = load_plan(folder);
-      for (const PlannedRun& run : plan.runs)
+      for (const PlannedRun& run : final_runs(plan))
         if (run.id == id)
-          return fmt::format("{}, {}seed {} ({})", plan.name,
+          return fmt::format("{}, {}{}seed {} ({})", plan.name, VariationLabels(plan).before(run),
                              plan.arms.size() == 1 ? "" : plan.arms.at(run.arm).label + ", ", run.seed, id);
     } catch (const Refused&) {
       // The damaged plan is reported elsewhere.

@@ -125,6 +125,25 @@ TEST_CASE("a sweep's runs are executed, and what was done before is not", "[swee
   CHECK(third.executed.all_done());
 }
 
+TEST_CASE("the runs of a variation follow the replicates, and are resumed as they are", "[sweep][run][vary]") {
+  Driven sweep("[sweep]\nseeds = [0, 1]\nvary = [\"init\"]\nvary_values = 3\nvary_fixings = 2\n");
+  REQUIRE(sweep.plan.variation->runs.size() == 4);
+  sweep.heard.stop = [&] { return !sweep.heard.numbers_of(Kind::finished).empty(); };
+  const SweepResult first = sweep.run();
+  CHECK(first.stopped());
+  CHECK(first.runs == 6);
+  CHECK(first.to_do > 0);
+  CHECK(first.executed.finished + first.to_do == 6);
+  sweep.heard.stop = [] { return false; };
+  const SweepResult second = sweep.run();
+  CHECK(second.to_do == 0);
+  CHECK(second.executed.skipped == first.executed.finished);
+  CHECK(second.executed.finished == first.to_do);
+  for (const PlannedRun& run : sweep.plan.variation->runs)
+    CHECK(read_config(RunFolder{sweep.out / run.id}).init.seed > 0);
+  CHECK(load_plan(second.folder).frozen->runs == 6);
+}
+
 TEST_CASE("a tuned sweep runs its trials, then what each arm chose", "[sweep][run]") {
   Driven sweep(tuned_sweep);
   const SweepResult result = sweep.run();
