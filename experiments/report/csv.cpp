@@ -4,6 +4,7 @@
 #include "experiments/report/curves.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
+#include "experiments/report/variance.hpp"
 #include "experiments/system/polling.hpp"
 
 #include <cmath>
@@ -85,6 +86,12 @@ std::string render_runs_csv(const ReportData& report) {
                                                {"problem", run.problem}});
     }
   }
+  return sheet(lines);
+}
+
+std::string render_variance_csv(const ReportData& report) {
+  std::vector<Cells> lines;
+  each_variance(report, [&](std::size_t which) { add_lines(variance_table(report, which), lines); });
   return sheet(lines);
 }
 

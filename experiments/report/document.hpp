@@ -102,10 +102,10 @@ struct Axis {
 };
 
 /// differences: a row for each arm, with its interval, 0 and the margin. lines: a line for each arm over steps or
-/// lengths, with a band.
+/// lengths, with a band. bars: rows with a bar that begins at 0, and its interval.
 struct Figure {
-  enum class Kind { differences, lines };
-  BOOST_DESCRIBE_NESTED_ENUM(Kind, differences, lines)
+  enum class Kind { differences, lines, bars };
+  BOOST_DESCRIBE_NESTED_ENUM(Kind, differences, lines, bars)
   Kind kind = Kind::differences;
   std::string name{};    ///< for commands and files: "differences", "val-loss-by-step"
   std::string metric{};  ///< what its lines show: "val_loss"; of differences the report's

@@ -10,6 +10,7 @@
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
+#include "experiments/report/variance.hpp"
 #include "experiments/statistics/corrections.hpp"
 #include "experiments/sweep/tuning.hpp"
 
@@ -264,6 +265,7 @@ void write_report(const ReportData& report, std::vector<document::Figure> figure
   out.member("tables", json::value(tables_array(report)));
   out.member("figures", figures_json(std::exchange(figures, {})));
   out.member("interactions", interactions_array(report, digits.common().difference));
+  out.member("variance", variance_json(report));
   out.member("machines", std::move(machines));
   out.member("data", json::value(report.data));
   out.member("reference_config", json::value(report.reference_config));

@@ -11,6 +11,7 @@
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
+#include "experiments/report/variance.hpp"
 #include "experiments/runs/names.hpp"
 #include "experiments/system/text.hpp"
 
@@ -188,7 +189,7 @@ std::string render_latex(const ReportData& report) {
   std::string at_end;
   for (const document::Figure& figure : report_figures(report)) {
     if (figure.second) continue;
-    const bool of_table = figure.kind == document::Figure::Kind::differences;
+    const bool of_table = figure.kind != document::Figure::Kind::lines;
     if (!of_table && lines > 0 && lines % most_waiting == 0) at_end += "\\clearpage\n";
     if (!of_table) ++lines;
     (of_table ? body : at_end) += "\n" + latex_figure(report, figure);
@@ -199,6 +200,7 @@ std::string render_latex(const ReportData& report) {
                         latex_table(further, false));
   };
   if (!single) each_further_metric(report, add_further);
+  body += variance_latex(report);
   body += at_end + "\n\\end{document}\n";
 
   std::string out = fmt::format("% {} (heed {}), {}\n", latex_text(report.name), report.table ? "compare" : "report",

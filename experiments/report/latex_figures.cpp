@@ -170,10 +170,15 @@ std::string latex_forest(const ReportData& report, const Figure& figure) {
                            left ? "$\\triangleleft$ " + number : number + " $\\triangleright$");
       continue;
     }
+    const bool bars = figure.kind == Figure::Kind::bars;
+    if (bars)
+      rules += fmt::format("      \\fill[heedblue, opacity={}] (axis cs:0, {}) rectangle (axis cs:{:.10g}, {});\n",
+                           series.look == 0 ? "0.25" : "0.55", rows - 0.25, point.value, rows + 0.25);
     plots += fmt::format(
         "      \\addplot+[only marks, {}, mark options={{solid}}, error bars/.cd, x dir=both, "
         "x explicit, error bar style={{solid}}] coordinates {{({:.10g}, {}) += ({:.6g}, 0) -= ({:.6g}, 0)}};\n",
-        shape_of(series.mark), point.value, rows, point.high - point.value, point.value - point.low);
+        bars ? "color=black, mark=none" : shape_of(series.mark), point.value, rows, point.high - point.value,
+        point.value - point.low);
   }
   const double bottom = rows + 0.6;
   const LatexTicks across = latex_ticks(low, high);
@@ -202,7 +207,7 @@ std::string latex_forest(const ReportData& report, const Figure& figure) {
 } // namespace
 
 std::string latex_figure(const ReportData& report, const Figure& figure) {
-  return figure.kind == Figure::Kind::differences ? latex_forest(report, figure) : latex_lines(report, figure);
+  return figure.kind == Figure::Kind::lines ? latex_lines(report, figure) : latex_forest(report, figure);
 }
 
 } // namespace heed

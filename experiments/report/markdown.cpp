@@ -9,6 +9,7 @@
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/report/variance.hpp"
 #include "experiments/system/polling.hpp"
 #include "experiments/system/text.hpp"
 
@@ -192,8 +193,8 @@ std::string render_markdown(const ReportData& report) {
   };
   if (!single) each_further_metric(report, add_further);
   for (const std::string& section :
-       {arms_section(report), fairness_section(report), curves_section(report), lengths_section(report),
-        problems_section(report), runs_section(report), provenance_section(report)})
+       {variance_markdown(report), arms_section(report), fairness_section(report), curves_section(report),
+        lengths_section(report), problems_section(report), runs_section(report), provenance_section(report)})
     if (!section.empty()) out += "\n" + section;
   return out;
 }

@@ -7,6 +7,7 @@
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
+#include "experiments/report/variance.hpp"
 #include "experiments/statistics/corrections.hpp"
 #include "experiments/statistics/flips.hpp"
 #include "experiments/sweep/labels.hpp"
@@ -363,6 +364,7 @@ std::vector<Note> report_notes(const ReportData& report) {
   if (!report.interactions.empty())
     add("interactions", "by sign flips of each seed's change; p is corrected for arms and interactions together.",
         true);
+  add("variance", variance_note(report), true);
   if (report.tuning)
     add("tuned",
         "p and intervals hold for the settings that were chosen. Two arms that are the same function can differ "

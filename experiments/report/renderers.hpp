@@ -60,6 +60,8 @@ std::string render_runs_csv(const ReportData& report);
 /// Lines for each arm, each metric by length, and each length: n, mean, standard deviation, lowest and highest value
 /// over the seeds. Empty if nothing was measured at two or more lengths.
 std::string render_lengths_csv(const ReportData& report);
+/// A line for each source of variance, by each metric; empty without [sweep] vary.
+std::string render_variance_csv(const ReportData& report);
 
 /// The first line of a report in Markdown, which readers do not see.
 inline constexpr std::string_view markdown_mark = "<!-- A report of Heed. -->\n";

@@ -4,6 +4,7 @@
 #include "experiments/index/run_entry.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/lengths.hpp"
+#include "experiments/report/variance.hpp"
 #include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/preparation.hpp"
 #include "experiments/sweep/tuning.hpp"
@@ -363,6 +364,15 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
     }
     report.arms.push_back(std::move(arm));
   }
+  if (const auto& planned = plan.variation) {
+    ReportVariation& variation = report.variation.emplace();
+    variation.sources = planned->sources;
+    variation.values = planned->values;
+    variation.fixings = planned->fixings.size();
+    variation.labels = planned->labels;
+    for (const PlannedRun& run : planned->runs)
+      variation.runs.push_back(collect_run(run, out, finished, readers, report.others, reader, origins));
+  }
   for (const auto& [description, runs] : origins.machines) report.machines.push_back({description, runs});
 
   report.metric = readers.front().metric;
@@ -377,6 +387,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   report.earlier = earlier_sweeps(plan, out);
   report.reference_config = reference.config;
   report.data = origins.data;
+  if (plan.variation) compute_variance(report, *plan.variation);
   name_references(report, plan, configs);
   apply_labels(report, plan);
   sort_groups(report);

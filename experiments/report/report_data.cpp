@@ -7,6 +7,7 @@ namespace {
 template <class Which> std::size_t count_runs(const ReportData& report, Which which) {
   std::ptrdiff_t n = 0;
   for (const ReportArm& arm : report.arms) n += std::ranges::count_if(arm.runs, which);
+  if (report.variation) n += std::ranges::count_if(report.variation->runs, which);
   return static_cast<std::size_t>(n);
 }
 
@@ -22,7 +23,7 @@ bool seed_is_done(const ReportData& report, std::size_t seed) {
 } // namespace
 
 std::size_t ReportData::total() const {
-  std::size_t n = 0;
+  std::size_t n = variation ? variation->runs.size() : 0;
   for (const ReportArm& arm : arms) n += arm.runs.size();
   return n;
 }

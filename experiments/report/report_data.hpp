@@ -8,6 +8,7 @@
 #include "experiments/runs/run_state.hpp"
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/summary.hpp"
+#include "experiments/statistics/variance_sources.hpp"
 #include "experiments/sweep/history.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/tasks/task.hpp"
@@ -198,6 +199,25 @@ struct Interaction {
   std::vector<std::size_t> arms = {};         ///< the indices of the four arms
   statistics::Comparison comparison = {};     ///< of effect_with - effect_without
 };
+/// What the runs of [sweep] vary say of one metric.
+struct VarianceOfMetric {
+  statistics::VarianceSources found;                  ///< in the order of ReportVariation::sources
+  std::size_t seeds = 0;                              ///< number of the reference's replicates with the metric
+  std::optional<double> seeds_spread;                 ///< their standard deviation
+  std::optional<statistics::Interval> seeds_interval; ///< its 95 % interval
+};
+
+/// The runs of [sweep] vary.
+struct ReportVariation {
+  std::vector<std::string> sources; ///< names of `chance_sources()`
+  std::size_t values = 0, fixings = 0;
+  std::vector<ReportRun> runs;             ///< those that are no replicates
+  std::vector<std::string> labels;         ///< "fixing 1, init 10001", of each of them
+  std::size_t planned = 0;                 ///< number of all runs, with the replicates among them
+  std::size_t open = 0, lost = 0;          ///< those without a value: to come, or ended
+  std::vector<VarianceOfMetric> by_metric; ///< of the report's metric, then of each further metric
+};
+
 /// The runs of an arm, or of its reference, that the arm's comparison uses: those of its look, or all.
 inline std::span<const ReportRun> compared_runs(const ReportArm& arm, const ReportArm& whose) {
   const std::size_t all = whose.runs.size();
@@ -258,9 +278,10 @@ struct ReportData {
   std::vector<EarlierSweep> earlier; ///< earlier sweeps that share runs
   std::string match = "none";        ///< what arms are matched in: none | parameters | flops | state
   std::optional<Tuning> tuning;      ///< of a tuned sweep: each arm's trials, their results so far, and the choices
-  std::optional<ReportTable> table;  ///< empty: the runs are those of a plan
+  std::optional<ReportVariation> variation; ///< only of a sweep with [sweep] vary
+  std::optional<ReportTable> table;         ///< empty: the runs are those of a plan
 
-  std::size_t total() const; ///< number of planned runs
+  std::size_t total() const; ///< number of planned runs, with those of the variation
   /// Number of seeds with no run to come, in any arm: all are finished, failed or excluded.
   std::size_t seeds_done() const;
   /// Number of seeds of the last planned look whose seeds are all done; 0: before the first look. Without looks, all

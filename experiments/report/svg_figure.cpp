@@ -27,7 +27,7 @@ constexpr std::size_t longest_text = 44;
 /// Digits are wider than most letters.
 double number_width(const Series& series) { return 1.08 * width_of(series.text); }
 
-/// A row of a figure of differences.
+/// A row of a figure of differences or bars.
 struct Row {
   std::vector<std::string> name; ///< its lines
   double top = 0, line = 0, bottom = 0;
@@ -52,7 +52,9 @@ std::vector<Row> rows_of(const Figure& figure, const Medium& medium, double room
   return rows;
 }
 
-std::string draw_differences(const Figure& figure, const Medium& medium) {
+/// A figure of rows: differences with symbols, or bars.
+std::string draw_rows(const Figure& figure, const Medium& medium) {
+  const bool bars = figure.kind == Figure::Kind::bars;
   const Palette& palette = medium.palette;
   Picture picture(medium);
   const double edge = medium.edge(), top = 8;
@@ -89,8 +91,10 @@ std::string draw_differences(const Figure& figure, const Medium& medium) {
   picture.stroke(rules, palette.hair, 1);
   picture.stroke(zero, palette.ink, 1.2);
   picture.axis_below(x, figure.x, ticks, bottom);
-  picture.text(left, bottom + 56, "start", "\u25c2 " + figure.x.sides[0], palette.soft);
-  picture.text(right, bottom + 56, "end", figure.x.sides[1] + " \u25b8", palette.soft);
+  if (!bars) {
+    picture.text(left, bottom + 56, "start", "\u25c2 " + figure.x.sides[0], palette.soft);
+    picture.text(right, bottom + 56, "end", figure.x.sides[1] + " \u25b8", palette.soft);
+  }
   std::string group;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Series& series = figure.series[i];
@@ -109,6 +113,10 @@ std::string draw_differences(const Figure& figure, const Medium& medium) {
                      "class=\"name\"");
     picture.text(end, medium.narrow ? row.top + 15 : row.line + 4, "end", number_text(series.text), palette.soft);
     const int out = beyond(point.value);
+    if (bars && point.value > 0)
+      picture.add(R"(<rect class="bar" x="{}" y="{}" width="{}" height="14" fill="{}" fill-opacity="{}"/>)",
+                  svg_at(x(0)), svg_at(row.line - 7), svg_at(inside(point.value) - x(0)), palette.band,
+                  series.look == 0 ? ".25" : ".55");
     if (series.has_range) {
       std::string whisker = level(row.line, inside(point.low), inside(point.high));
       for (const double value : {point.low, point.high}) {
@@ -120,7 +128,9 @@ std::string draw_differences(const Figure& figure, const Medium& medium) {
       }
       picture.stroke(whisker, mark.colour, 1.8);
     }
-    if (out == 0) picture.symbols({{x(point.value), row.line}}, mark.symbol, mark.colour, mark.hollow);
+    if (bars) {
+      // the bar shows the value
+    } else if (out == 0) picture.symbols({{x(point.value), row.line}}, mark.symbol, mark.colour, mark.hollow);
     else
       picture.add(R"(<path class="outside" d="M{} {}l{} -6v12z" fill="{}"/>)", svg_at(inside(point.value)),
                   svg_at(row.line), -9 * out, mark.colour);
@@ -244,7 +254,7 @@ std::string draw_lines(const Figure& figure, const Medium& medium) {
 
 std::string draw(const Figure& figure, const Medium& medium) {
   poll_caller();
-  return figure.kind == Figure::Kind::differences ? draw_differences(figure, medium) : draw_lines(figure, medium);
+  return figure.kind == Figure::Kind::lines ? draw_lines(figure, medium) : draw_rows(figure, medium);
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
+#include "experiments/report/variance.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -47,6 +48,12 @@ std::string render_terminal(const ReportData& report, const Style& style, std::s
     out += "\n";
   };
   if (!single) each_further_metric(report, add_further);
+  each_variance(report, [&](std::size_t which) {
+    out += paragraph(variance_title(report, which) + ":") + "\n";
+    out += to_text_within(variance_text_table(report, which), width, bold, end) + "\n";
+    for (const std::string& sentence : variance_sentences(report, which)) out += paragraph(sentence);
+    out += "\n";
+  });
   for (const std::string& metric : length_metrics(report)) {
     if (!is_of_report(report, metric)) continue;
     out += paragraph(length_table_caption(report, metric)) + "\n";

@@ -102,6 +102,7 @@ void add_reports(nb::module_& module) {
       .def("latex", rendered<render_latex>)
       .def("csv", rendered<render_csv>)
       .def("runs_csv", rendered<render_runs_csv>)
+      .def("variance_csv", rendered<render_variance_csv>)
       .def("lengths_csv", rendered<render_lengths_csv>)
       .def("svg", as_svg, nb::arg("figure"), nb::arg("dark"))
       .def("text", as_text, nb::arg("width"), nb::arg("whole"));

@@ -94,6 +94,33 @@ def forest(document: dict[str, Any], ax: Axes | None) -> Figure:
     return figure
 
 
+def bars(document: dict[str, Any], ax: Axes | None) -> Figure:
+    """Standard deviations with their intervals, a source of variance a row."""
+    found = _figures(document, "bars")
+    if not found:
+        raise _heed.Refused("nothing is known of the sources of variance yet: no fixing has two finished runs")
+    shown, = found
+    rows = shown["series"]
+    with _plot("Sweep.variance_bars", 6.4, 0.9 + 0.32 * len(rows), ax) as (figure, axes):
+        for place, row in enumerate(rows):
+            low, value, high = row["low"][0], row["value"][0], row["high"][0]
+            axes.barh([place], [value], height=0.5, color="#0072b2", alpha=0.55 if row["look"] else 0.25)
+            if row["has_range"]:
+                axes.plot([low, high], [place, place], color=_INK, linewidth=1.2, marker="|", markersize=6,
+                          solid_capstyle="butt")
+            axes.annotate(row["text"], (1.02, place), xycoords=("axes fraction", "data"), va="center", color=_SOFT,
+                          fontsize=8)
+        axes.set_yticks(range(len(rows)), [_wrapped(_name(row)) for row in rows])
+        axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+        axes.set_xlim(shown["x"]["low"], shown["x"]["high"])
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="x", color=_HAIR, linewidth=0.8)
+        axes.set_axisbelow(True)
+        axes.set_xlabel(shown["x"]["label"] + ", with 95 % intervals")
+    return figure
+
+
 def curves(document: dict[str, Any], metric: str | None, log: bool, ax: Axes | None) -> Figure:
     """Learning curves: the mean of an arm's runs over the steps, with a band from the lowest to the highest run."""
     known: dict[str, list[dict[str, Any]]] = {}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_TEXTS = ("arm", "changes", "group", "reference", "metric", "answer", "sentence", "id", "run", "state", "problem", "made")
+_TEXTS = ("source", "arm", "changes", "group", "reference", "metric", "answer", "sentence", "id", "run", "state", "problem", "made")
 _FORMATS = {"html": ".html", "markdown": ".md", "latex": ".tex", "csv": ".csv", "json": ".json", "text": ".txt"}
 
 
@@ -61,6 +61,31 @@ class Report:
         """A run a row, with its arm, seed, state and values: a pandas.DataFrame."""
         return _frame(self._data.runs_csv(), "Report.runs")
 
+    @cached_property
+    def variance(self) -> pandas.DataFrame:
+        """A source of variance a row, with its standard deviation, its share and their intervals: a pandas.DataFrame.
+
+        The rows "whole" and "seeds" are all sources together, and the seeds of the sweep. Further metrics have rows of
+        their own, with their name in the column `metric`.
+
+        Raises:
+            heed.Refused: The sweep has no `vary`.
+        """
+        self._need_variance()
+        return _frame(self._data.variance_csv(), "Report.variance")
+
+    @property
+    def variance_sentences(self) -> list[str]:
+        """What each source contributes to the variance of the report's metric, in sentences."""
+        return list(self._need_variance()["metrics"][0]["sentences"])
+
+    def _need_variance(self) -> dict[str, Any]:
+        found: dict[str, Any] | None = self.document["variance"]
+        if found is None:
+            raise _heed.Refused('the sweep measures no sources of variance: name them in [sweep], such as vary = ["init", '
+                                '"order"]')
+        return found
+
     @property
     def answers(self) -> dict[str, str | None]:
         """For each arm the answer in a word: better, worse, differs, same, equal, undecided, underpowered, or none
@@ -93,6 +118,11 @@ class Report:
         """A matplotlib figure of the metric on sequences of each length: train.evaluate_by_length, evaluate_lengths."""
         return _figures.lengths(self.document, ax)
 
+    def variance_bars(self, *, ax: Axes | None = None) -> Figure:
+        """A matplotlib figure: the standard deviation that each source of chance gives, with its interval ([sweep] vary)."""
+        self._need_variance()
+        return _figures.bars(self.document, ax)
+
     def attention(self, layer: int | str, head: int, *, arm: str | None = None, example: int = 0,
                   ax: Axes | None = None) -> Figure:
         """A matplotlib figure of a head's attention weights for an input of [report] attend.
@@ -109,7 +139,7 @@ class Report:
         """A figure of the report as SVG, the same as on the page and by `heed report --figure`. It needs no matplotlib.
 
         Args:
-            figure: "differences", "curves.val_loss", ...: the names in document["figures"].
+            figure: "differences", "variance", "curves.val_loss", ...: the names in document["figures"].
             dark: For a dark background.
         Raises:
             heed.Refused: There is no such figure; the message names all.

@@ -104,6 +104,16 @@ class Sweep:
         return self.report.runs
 
     @property
+    def variance(self) -> pandas.DataFrame:
+        """A source of variance a row: see Report.variance."""
+        return self.report.variance
+
+    @property
+    def variance_sentences(self) -> list[str]:
+        """What each source contributes to the variance: see Report.variance_sentences."""
+        return self.report.variance_sentences
+
+    @property
     def answers(self) -> dict[str, str | None]:
         """For each arm its answer in a word: see Report.answers."""
         return self.report.answers
@@ -129,6 +139,10 @@ class Sweep:
     def lengths(self, *, ax: Axes | None = None) -> Figure:
         """The metric on sequences of each length: see Report.lengths."""
         return self.report.lengths(ax=ax)
+
+    def variance_bars(self, *, ax: Axes | None = None) -> Figure:
+        """The standard deviation that each source of chance gives: see Report.variance_bars."""
+        return self.report.variance_bars(ax=ax)
 
     def attention(self, layer: int | str, head: int, *, arm: str | None = None, example: int = 0,
                   ax: Axes | None = None) -> Figure:

@@ -42,13 +42,16 @@ struct Format {
 std::string render_json(const ReportData& report) { return indented(report_document(report)); }
 
 const std::vector<Format>& formats() {
-  static const std::vector<Format> all{
-      {"html", {{"report.html", render_html}}, true},
-      {"markdown", {{"report.md", render_markdown}}},
-      {"latex", {{"report.tex", render_latex}}},
-      {"csv", {{"report.csv", render_csv}, {"runs.csv", render_runs_csv}, {"lengths.csv", render_lengths_csv}}},
-      {"json", {{"report.json", render_json}}, true},
-      {"terminal", {}}};
+  static const std::vector<Format> all{{"html", {{"report.html", render_html}}, true},
+                                       {"markdown", {{"report.md", render_markdown}}},
+                                       {"latex", {{"report.tex", render_latex}}},
+                                       {"csv",
+                                        {{"report.csv", render_csv},
+                                         {"runs.csv", render_runs_csv},
+                                         {"lengths.csv", render_lengths_csv},
+                                         {"variance.csv", render_variance_csv}}},
+                                       {"json", {{"report.json", render_json}}, true},
+                                       {"terminal", {}}};
   return all;
 }
 
@@ -150,7 +153,8 @@ void add_report(Commands& commands) {
       "  markdown  report.md\n"
       "  latex     report.tex, a table and figures, a complete LaTeX document\n"
       "  csv       report.csv, a line for each arm, and runs.csv, a line for each run; lengths.csv, a line for each\n"
-      "            arm, metric and length, if sequences are evaluated by length\n"
+      "            arm, metric and length, if sequences are evaluated by length; variance.csv, a line for each source\n"
+      "            of variance, with [sweep] vary\n"
       "  json      report.json, all data of the report\n"
       "  terminal  no file: prints the table\n"
       "--output writes the report (of csv, report.csv only) to another file; - is standard output. --figure writes "
@@ -161,7 +165,7 @@ void add_report(Commands& commands) {
         command.add("--sweep NAME", arguments.sweep, "the sweep [the latest]");
         add_result_options(command, arguments.result, names_of(formats()));
         add_notes(command, arguments.notes);
-        command.add("--figure NAME", arguments.figure, "one figure only: differences, val-loss-by-step, ...");
+        command.add("--figure NAME", arguments.figure, "one figure only: differences, variance, val-loss-by-step, ...");
         command.add_flag("--schema", arguments.schema, "print the JSON Schema of the format json, of any report");
         command.add_flag("--dark", arguments.dark, "with --figure: on dark paper");
       },

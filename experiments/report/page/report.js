@@ -43,6 +43,7 @@ drawForest();
 drawSingle();
 drawCrossed();
 drawInteractions();
+drawVariance();
 drawTrend();
 drawCurves();
 drawLengths();

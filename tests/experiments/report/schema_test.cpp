@@ -1,6 +1,7 @@
 // Tests of the schema of a report's JSON: every report fits it.
 #include "experiments/report/json.hpp"
 #include "experiments/report/page_files.hpp"
+#include "experiments/report/variance.hpp"
 #include "tests/catch.hpp"
 #include "tests/experiments/report/awkward_report.hpp"
 
@@ -119,6 +120,15 @@ std::vector<ReportData> reports() {
       for (ReportRun& run : arm.runs)
         if (run.value) run.lengths["val_loss_at"] = {{8, 1.0}, {16, 2.0}, {64, 3.0}};
   });
+  ReportData varied = awkward_report();
+  Variation planned{.sources = {"init", "split"}, .values = 2, .fixings = {}, .runs = {}, .labels = {}};
+  varied.variation.emplace().sources = planned.sources;
+  const std::string base = varied.arms[0].runs[0].id;
+  planned.fixings.push_back({base, {{"varied"}, {base}}});
+  varied.variation->runs.emplace_back().id = "varied";
+  varied.variation->labels = {"fixing 1, init 10001"};
+  compute_variance(varied, planned);
+  out.push_back(std::move(varied));
   return out;
 }
 
