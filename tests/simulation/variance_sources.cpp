@@ -157,7 +157,7 @@ void known_components(Points& points) {
         promise(points, found.spreads[s], fmt::format("{}: the spread of source {}", where, s + 1));
         promise(points, found.shares[s], fmt::format("{}: the share of source {}", where, s + 1));
       }
-      if (values * fixings > 3) promise(points, found.whole, where + ": the whole"); // from four degrees of freedom on
+      promise(points, found.whole, where + ": the whole");
     }
   table.print();
 }
