@@ -102,3 +102,22 @@ def test_figures_are_drawn_where_the_caller_wants_them(sweep):
     assert sweep.forest(ax=left) is figure and sweep.curves(ax=right) is figure
     assert left.lines and right.lines and len(figure.axes) == 2
     assert [line.get_label() for line in right.lines] == [line.get_label() for line in sweep.curves().axes[0].lines]
+
+
+def test_bars_have_the_sources_of_variance(tmp_path):
+    varied = heed.run({**CONFIG, "name": "varied", "model": {**CONFIG["model"], "dropout": 0.2},
+                       "sweep": {"seeds": [1, 2], "vary": ["init", "dropout"], "vary_values": 3, "vary_fixings": 2}},
+                      out=tmp_path, progress=False)
+    table = varied.variance.set_index("source")
+    assert list(table.index) == ["init", "dropout", "whole", "seeds"]
+    assert table.loc["init", "degrees_of_freedom"] == 4
+    assert table.loc["init", "share"] + table.loc["dropout", "share"] == pytest.approx(1)
+    assert len(varied.variance_sentences) == 2
+    axes = varied.variance_bars().axes[0]
+    assert [bar.get_width() for bar in axes.patches] == pytest.approx(list(table["standard_deviation"]))
+    assert "bar" in varied.picture("variance")
+
+
+def test_sources_of_variance_are_refused_without_vary(sweep):
+    with pytest.raises(heed.Refused, match="vary"):
+        sweep.variance_bars()
