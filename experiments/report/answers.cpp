@@ -3,7 +3,9 @@
 #include "experiments/report/arm_notes.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
+#include "experiments/report/not_worse.hpp"
 #include "experiments/statistics/summary.hpp"
+#include "experiments/statistics/tuning_choice.hpp"
 #include "experiments/system/polling.hpp"
 
 #include <algorithm>
@@ -62,13 +64,18 @@ std::string runs_text(const Comparison& c) {
                                : fmt::format("{} and {} (reference)", c.seeds.size(), c.reference_runs);
 }
 
-std::string p_and_n(const Comparison& c) {
-  const double p = c.p.value_or(1);
+} // namespace
+
+std::string p_and_n(const Comparison& c, double p) {
   // No drawn flip except the observed data reaches the statistic. The p over all flips may be smaller.
   const bool at_most = !c.exact && p * static_cast<double>(c.flips) < 1.5;
   return fmt::format("p {}{}, n = {}", at_most ? "<= " + probability(p) : p_with_relation(p),
                      c.exact ? "" : " (approximate)", runs_text(c));
 }
+
+namespace {
+
+std::string p_and_n(const Comparison& c) { return heed::p_and_n(c, c.p.value_or(1)); }
 
 /// " (Student's interval, not corrected for other arms: [-0.05, 0.09])": for arms with too few pairs for flips.
 std::string student_text(const Comparison& c, Decimals decimals) {
@@ -132,6 +139,7 @@ std::string rare_failures(const ReportArm& arm) {
 std::string failed_as_worst(const ReportData& report, const ReportArm& arm) {
   if (!arm.p_failed_worst || !arm.comparison || arm.comparison->answer == Answer::underpowered) return "";
   const Comparison& c = *arm.comparison;
+  if (c.noninferiority) return not_worse_with_failed(arm);
   const bool found = *arm.p_failed_worst <= c.level;
   std::string_view then = found && arm.better_failed_worst ? "then the arm is better"
                           : found                          ? "then the arm is worse"
@@ -187,7 +195,9 @@ std::string never_there(const ReportData& report, const ReportArm& arm) {
                      c.ranked ? fmt::format(" p is by ranks. The mean {} on this number.",
                                             c.interval ? "and its interval depend" : "depends")
                               : "",
-                     report.margin ? " With such runs, an arm is never called the same." : "");
+                     !report.margin            ? ""
+                     : report.asks_not_worse() ? " With such runs, only whether the arm is better is tested."
+                                               : " With such runs, an arm is never called the same.");
 }
 
 /// " With the spread at its upper 80 % bound, a true difference of 0.42 nats would be found in 80 of 100 such sweeps."
@@ -203,7 +213,7 @@ std::string smallest_found(const ReportData& report, const ReportArm& arm, const
 std::string found_at(const ReportArm& arm) {
   if (arm.look == 0 || !arm.comparison) return "";
   const Comparison& c = *arm.comparison;
-  const std::optional<double>& p = c.answer == Answer::same ? c.p_equivalence_flips : c.p;
+  const std::optional<double> p = statistics::answered_p(c);
   if (!is_found(c.answer) || !p) return "";
   return fmt::format(" Found at the look of {} seeds (p {} <= {}).", arm.look, probability(*p), level_text(c.level));
 }
@@ -214,7 +224,7 @@ std::string at_last_look(const ReportData& report, const ReportArm& arm) {
   if (!arm.later || !arm.comparison || !is_found(arm.comparison->answer)) return "";
   const Comparison &found = *arm.comparison, &c = *arm.later;
   const Decimals decimals = decimals_showing(c, own_decimals(c));
-  std::string_view then;
+  std::string_view then = contradicted_later(found, c);
   if (found.answer == Answer::same && report.margin && std::abs(c.difference.mean) > *report.margin)
     then = "; this mean is beyond the margin, so the answer does not hold for them";
   else if (found.answer == Answer::differs && c.difference.mean * found.difference.mean < 0)
@@ -238,13 +248,16 @@ std::string with_choices(const ReportArm& arm) {
       *arm.p_choices <= arm.comparison->level ? "holds" : "does not hold");
 }
 
-/// "by ranks it is better, by the mean worse".
+} // namespace
+
 std::string contradiction(const Metric& metric, const Comparison& c) {
   const std::array<std::string_view, 2> sides = side_words(metric.direction);
   const double mean = c.difference.mean;
   return fmt::format("by ranks it is {}, {}", sides[c.rank_difference > 0],
                      mean == 0 ? "and the means are equal" : fmt::format("by the mean {}", sides[mean > 0]));
 }
+
+namespace {
 
 /// The sentence about the comparison, without remarks on missing runs.
 std::string compared_sentence(const ReportData& report, const ReportArm& arm, const TableDigits& digits,
@@ -272,7 +285,12 @@ std::string compared_sentence(const ReportData& report, const ReportArm& arm, co
     return fmt::format("{} is equal to the reference{} both have the same {} in {}.", who,
                        c.rounded ? " but for rounding:" : ", bit for bit:", report.metric.shown(),
                        c.seeds.size() == 1 ? "the one seed" : fmt::format("each of {} seeds", c.seeds.size()));
+  if (c.noninferiority && c.answer != Answer::underpowered)
+    return not_worse_sentence(report, arm, who, decimals) + (c.answer == Answer::not_worse ? rare_failures(arm) : "");
   switch (c.answer) {
+    case Answer::better:
+    case Answer::not_worse:
+    case Answer::worse: break; // above
     case Answer::differs:
       if (limits.shared != Limit::none && limits.shared != Limit::best)
         return fmt::format(
@@ -334,7 +352,8 @@ std::string confidence_text(const ReportData& report) {
     if (level && *level != arm.comparison->level) return "each look's %";
     level = arm.comparison->level;
   }
-  return fmt::format("{:.3g} %", 100 * (1 - level.value_or(statistics::significance_level)));
+  return fmt::format("{}{:.3g} %", report.asks_not_worse() ? "one-sided " : "",
+                     100 * (1 - level.value_or(statistics::significance_level)));
 }
 
 bool has_intervals(const ReportData& report) {
@@ -377,13 +396,18 @@ std::vector<std::string> answer_sentences(const ReportData& report) {
   return sentences;
 }
 
-std::string_view name_of(AnswerWord word) { return boost::describe::enum_to_string(word, "none"); }
+std::string_view name_of(AnswerWord word) {
+  return word == AnswerWord::not_worse ? "not worse" : boost::describe::enum_to_string(word, "none");
+}
 
 AnswerWord answer_word(const std::optional<statistics::Comparison>& comparison, const Metric& metric) {
   if (!comparison) return AnswerWord::none;
   if (equal_in_all_seeds(*comparison)) return AnswerWord::equal;
   switch (comparison->answer) {
     case statistics::Answer::same: return AnswerWord::same;
+    case statistics::Answer::better: return AnswerWord::better;
+    case statistics::Answer::not_worse: return AnswerWord::not_worse;
+    case statistics::Answer::worse: return AnswerWord::worse;
     case statistics::Answer::undecided: return AnswerWord::undecided;
     case statistics::Answer::underpowered: return AnswerWord::underpowered;
     case statistics::Answer::differs: break;

@@ -82,11 +82,19 @@ std::string excluded_seeds(std::size_t count, std::size_t of);
 /// "underpowered: with n = 5, p cannot be below 0.0625; at least 6 seeds are needed".
 std::string underpowered_words(std::string_view n, double smallest_p, std::size_t seeds_needed);
 
+/// "p = 0.031, n = 6".
+std::string p_and_n(const statistics::Comparison& c, double p);
+
+/// "by ranks it is better, by the mean worse".
+std::string contradiction(const Metric& metric, const statistics::Comparison& c);
+
 /// better, worse, differs: there is a difference (differs: neither direction of the metric is better). same: the
 /// difference is within the margin. equal: the metric is the same number in all seeds. undecided: none of these.
-/// underpowered: there are too few runs for any answer. none: there is nothing to compare.
-enum class AnswerWord { none, better, worse, differs, same, equal, undecided, underpowered };
-BOOST_DESCRIBE_ENUM(AnswerWord, none, better, worse, differs, same, equal, undecided, underpowered)
+/// underpowered: there are too few runs for any answer. none: there is nothing to compare. In reports that ask for it,
+/// not_worse: not worse by more than the margin; worse: worse by more than the margin.
+enum class AnswerWord { none, better, worse, differs, same, not_worse, equal, undecided, underpowered };
+BOOST_DESCRIBE_ENUM(AnswerWord, none, better, worse, differs, same, not_worse, equal, undecided, underpowered)
+/// "not worse".
 std::string_view name_of(AnswerWord word);
 AnswerWord answer_word(const std::optional<statistics::Comparison>& comparison, const Metric& metric);
 /// better, worse or differs.

@@ -267,7 +267,7 @@ json::object arm_json(const ReportData& report, const ReportArm& arm, const Tabl
 }
 
 json::object comparison_json(const statistics::Comparison& c, const Metric& metric, int decimals) {
-  return json::object{
+  json::object out{
       {"seeds", json_list(c.seeds)},
       {"pairs", c.difference.pairs},
       {"difference", json_number(c.difference.mean)},
@@ -300,6 +300,16 @@ json::object comparison_json(const statistics::Comparison& c, const Metric& metr
       {"answer", name_of(answer_word(c, metric))},
       {"side", verdict_of(c, metric, decimals).side},
       {"texts", other_texts(c, decimals)}};
+  if (const auto& of = c.noninferiority) {
+    json::object& texts = out["texts"].as_object();
+    texts["p_better"] = probability(of->p_better);
+    texts["p_worse"] = of->p_worse ? probability(*of->p_worse) : "";
+    out["noninferiority"] = json::object{
+        {"margin", json_number(of->margin)},   {"difference", json_number(of->difference)},
+        {"bound", json_number(of->bound)},     {"p_better", json_number(of->p_better)},
+        {"p_worse", json_number(of->p_worse)}, {"only_better", of->only_better}};
+  }
+  return out;
 }
 
 json::object metric_json(const Metric& metric) {

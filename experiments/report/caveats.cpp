@@ -59,7 +59,9 @@ document::Note spreads_note(const ReportData& report) {
 std::string rare_failures_note(const ReportData& report) {
   const ReportArm* fewest = nullptr;
   for (const ReportArm& arm : report.arms)
-    if (arm.comparison && arm.comparison->answer == statistics::Answer::same &&
+    if (arm.comparison &&
+        (arm.comparison->answer == statistics::Answer::same ||
+         arm.comparison->answer == statistics::Answer::not_worse) &&
         (fewest == nullptr || arm.comparison->seeds.size() < fewest->comparison->seeds.size()))
       fewest = &arm;
   if (fewest == nullptr) return "";

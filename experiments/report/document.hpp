@@ -118,6 +118,9 @@ struct Figure {
   std::optional<double> margin{}; ///< of differences: the band from -margin to margin counts as the same
   std::optional<double> mark{};   ///< the longest length of training
   std::optional<double> chance{}; ///< what guessing reaches, of lines of the report's metric
+  /// Of differences that are tested for *not worse*: a line in place of the band, at the margin on the worse side. A
+  /// point's low or high is then infinite: the interval is open on the better side.
+  std::optional<double> margin_line{};
   std::vector<Series> series{};
 };
 

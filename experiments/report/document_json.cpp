@@ -23,10 +23,18 @@ BOOST_DESCRIBE_STRUCT(Figure, (),
 
 static json::value to_described(const Series& series) {
   json::object out = described::object_of(series);
+  out["mark"] = name_of(series.mark);
   described::add_lists(out, series.points);
   json::array& texts = out["texts"].emplace_array();
   for (const Point& point : series.points)
     if (!point.text.empty()) texts.push_back(json::array{json::string(point.text), json::string(point.spread)});
+  return out;
+}
+
+/// `margin_line` is a member only where there is one.
+static json::value to_described(const Figure& figure) {
+  json::object out = described::object_of(figure);
+  if (figure.margin_line) out["margin_line"] = *figure.margin_line;
   return out;
 }
 

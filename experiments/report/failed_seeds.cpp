@@ -2,6 +2,7 @@
 
 #include "experiments/report/limits.hpp"
 #include "experiments/statistics/corrections.hpp"
+#include "experiments/statistics/noninferiority.hpp"
 #include "experiments/statistics/summary.hpp"
 
 #include <algorithm>
@@ -89,6 +90,18 @@ void correct_for_arms(ReportData& report) {
   }
 }
 
+/// The one-sided p of an answer to Question::not_worse, or of *not worse* if it is open, by ranks.
+std::optional<double> p_of_answer(statistics::SeedValues arm, statistics::SeedValues reference,
+                                  const statistics::Comparison& c, Direction direction, statistics::Test test) {
+  const statistics::Noninferiority& of = *c.noninferiority;
+  const double sign = direction == Direction::higher ? 1 : -1;
+  if (c.answer != statistics::Answer::better && !of.only_better)
+    for (double& x : arm.values) x += sign * of.margin;
+  statistics::rank_together(arm.values, reference.values);
+  const bool arm_above = (c.answer != statistics::Answer::worse) == (sign > 0);
+  return arm_above ? statistics::one_sided_p(arm, reference, test) : statistics::one_sided_p(reference, arm, test);
+}
+
 } // namespace
 
 void count_learned(ReportData& report) {
@@ -136,6 +149,10 @@ void rank_failed_runs(ReportData& report) {
       continue;
     const Direction direction = report.metric.direction;
     std::vector<statistics::SeedValues> both{with_failed(against, direction), with_failed(runs, direction)};
+    if (arm.comparison->noninferiority) {
+      arm.p_failed_worst = p_of_answer(both[1], both[0], *arm.comparison, direction, report.test);
+      continue;
+    }
     statistics::rank_together(both[0].values, both[1].values);
     const auto ranked = statistics::compare(both, std::vector<std::size_t>{0, 0},
                                             {.test = report.test,

@@ -44,18 +44,20 @@ void set_extent(document::Figure& figure) {
   bool any = false;
   for (const document::Series& series : figure.series)
     if (!series.outside)
-      for (const document::Point& point : series.points) {
-        axis.low = any ? std::min(axis.low, point.low) : point.low;
-        axis.high = any ? std::max(axis.high, point.high) : point.high;
+      for (const document::Point& point : series.points) { // an infinite end is open
+        const double low = std::isfinite(point.low) ? point.low : point.value,
+                     high = std::isfinite(point.high) ? point.high : point.value;
+        axis.low = any ? std::min(axis.low, low) : low;
+        axis.high = any ? std::max(axis.high, high) : high;
         any = true;
       }
   if (!differences) {
     if (axis.high <= axis.low) axis.high = axis.low + std::max(1e-3, 0.1 * std::abs(axis.low));
     return;
   }
-  const double margin = figure.margin.value_or(0);
-  axis.low = std::min({0.0, -margin, axis.low});
-  axis.high = std::max({0.0, margin, axis.high});
+  const double margin = figure.margin.value_or(0), line = figure.margin_line.value_or(0);
+  axis.low = std::min({0.0, -margin, line, axis.low});
+  axis.high = std::max({0.0, margin, line, axis.high});
   const double room = axis.high > axis.low ? 0.05 * (axis.high - axis.low) : 1;
   axis.low -= room;
   axis.high += room;
@@ -67,7 +69,8 @@ document::Figure differences(const ReportData& report) {
                        .name = "differences",
                        .metric = report.metric.name,
                        .title = "differences from the reference",
-                       .margin = report.margin};
+                       .margin = report.asks_not_worse() ? std::nullopt : report.margin};
+  if (report.asks_not_worse()) out.margin_line = report.metric.higher_is_better() ? -*report.margin : *report.margin;
   std::vector<double> reach;
   for (const ReportArm& arm : report.arms) {
     if (!arm.comparison) continue;
@@ -82,7 +85,8 @@ document::Figure differences(const ReportData& report) {
                           .text = verdict.interval.empty() ? verdict.difference
                                                            : verdict.difference + " " + verdict.interval,
                           .points = {{.value = mean, .low = range.low, .high = range.high, .runs = c.seeds.size()}}});
-    reach.push_back(std::max(std::abs(range.low), std::abs(range.high)));
+    reach.push_back(std::max(std::isfinite(range.low) ? std::abs(range.low) : std::abs(mean),
+                             std::isfinite(range.high) ? std::abs(range.high) : std::abs(mean)));
   }
   mark_outside(out, reach);
   out.x.label = with_unit("difference in " + report.metric.shown(), report.metric.unit);
@@ -90,6 +94,18 @@ document::Figure differences(const ReportData& report) {
   out.x.sides = {std::string(sides[0]), std::string(sides[1])};
   set_extent(out);
   const bool paired = report.test == statistics::Test::paired;
+  if (report.asks_not_worse()) {
+    out.caption = fmt::format("Differences from the reference{}{}; the dashed line is the margin of {}. Triangles are "
+                              "better, diamonds not worse, squares worse by more than the margin; round where that is "
+                              "open.{}",
+                              report.within.empty() ? "" : " of each group",
+                              has_intervals(report)
+                                  ? fmt::format(", with {} bounds for all arms together by {}", confidence_text(report),
+                                                paired ? "sign flips" : "permutations")
+                                  : "",
+                              *report.margin, out.is_cut ? " Arrows point to arms outside the axis." : "");
+    return out;
+  }
   out.caption = fmt::format("Differences from the reference{}{}{}. {}, diamonds {}; round where that is open.{}",
                             report.within.empty() ? "" : " of each group",
                             has_intervals(report)

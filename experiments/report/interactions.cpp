@@ -162,6 +162,9 @@ std::string compared_sentence(const ReportData& report, const Interaction& inter
   if (equal_in_all_seeds(c)) return fmt::format("{}: the same in all {} seeds.", who, n);
   const std::string change = signed_difference(c, unit, decimals);
   switch (c.answer) {
+    case statistics::Answer::better:
+    case statistics::Answer::not_worse:
+    case statistics::Answer::worse: break; // is not asked of a change
     case statistics::Answer::differs:
       return fmt::format("{}; this change, {}, is found, p {}, n = {}.", who, change, p_with_relation(*c.p), n);
     case statistics::Answer::same:
@@ -249,7 +252,7 @@ Contrasts contrasts_of(const ReportData& report, double level) {
     out.requests.insert(out.requests.end(), 2,
                         {.test = statistics::Test::paired,
                          .higher_is_better = report.metric.higher_is_better(),
-                         .margin = censored ? std::nullopt : report.margin,
+                         .margin = censored || report.asks_not_worse() ? std::nullopt : report.margin,
                          .rounding = rounding_of(report, contrast),
                          .level = level});
     out.interactions.push_back(std::move(contrast.of));

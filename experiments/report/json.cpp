@@ -59,16 +59,15 @@ json::array measured_array(const ReportData& report) {
 
 /// The difference divided by half the width of its interval: how clearly an arm differs from its reference.
 double clearness(const statistics::Comparison& c) {
-  const auto& interval = c.interval ? c.interval : c.difference.interval;
-  if (c.difference.mean == 0 || !interval) return 0;
-  const double half = (interval->high - interval->low) / 2;
-  return half > 0 ? std::abs(c.difference.mean) / half : std::numeric_limits<double>::infinity();
+  const std::optional<double> half = half_width(c);
+  if (c.difference.mean == 0 || !half) return 0;
+  return *half > 0 ? std::abs(c.difference.mean) / *half : std::numeric_limits<double>::infinity();
 }
 
 int rank(const ReportArm& arm, const Metric& metric) {
   const AnswerWord answer = answer_word(arm.comparison, metric);
   if (is_difference(answer)) return 0;
-  if (answer == AnswerWord::same || answer == AnswerWord::equal) return 1;
+  if (answer == AnswerWord::same || answer == AnswerWord::equal || answer == AnswerWord::not_worse) return 1;
   return answer == AnswerWord::none ? 3 : 2;
 }
 
@@ -195,7 +194,7 @@ json::array further_metrics(const ReportData& report) {
                                  {"spread", spread_text(arm.standard_deviation, digits.of(arm).value)}}},
           {"difference_texts", difference_texts(arm, further.metric, digits.of(arm))}});
     out.push_back(json::object{{"metric", metric_json(further.metric)},
-                               {"note", further_note(further.metric)},
+                               {"note", further_note(further.metric, report.asks_not_worse())},
                                {"digits", json_digits(digits.common())},
                                {"arms", std::move(arms)}});
   });
@@ -254,6 +253,7 @@ void write_report(const ReportData& report, std::vector<document::Figure> figure
   out.member("metric_at_lengths", json::value(metric_at_lengths(report)));
   out.member("also", json::value(further_metrics(report)));
   out.member("margin", json_number(report.margin));
+  if (report.asks_not_worse()) out.member("asked", "not worse");
   out.member("test", report.test == statistics::Test::unpaired ? "unpaired" : "paired");
   out.member("digits", json_digits(digits.common()));
   out.member("problems", json::value(problems_array(report)));

@@ -152,7 +152,7 @@ std::string latex_row(const std::vector<std::string>& cells) {
 } // namespace
 
 std::string latex_maths(const std::string& text) {
-  constexpr std::string_view digits = "0123456789";
+  constexpr std::string_view digits = "0123456789", infinity = "∞";
   std::string out = "$";
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t power = std::min(text.find("e-", at), text.find("e+", at));
@@ -161,6 +161,8 @@ std::string latex_maths(const std::string& text) {
     at = std::min(text.find_first_not_of(digits, power + 2), text.size());
     out += fmt::format("\\cdot10^{{{}}}", std::stoi(text.substr(power + 1, at - power - 1)));
   }
+  for (std::size_t at = 0; (at = out.find(infinity, at)) != std::string::npos;)
+    out.replace(at, infinity.size(), "\\infty");
   return out + "$";
 }
 
@@ -196,8 +198,8 @@ std::string render_latex(const ReportData& report) {
   }
   const auto add_further = [&](std::size_t, const ReportData& further) {
     body += fmt::format("\n\\paragraph{{{}}} {}\n{}\n{}", latex_text(with_capitals(further.metric.shown())),
-                        latex_text(with_capitals(further_note(further.metric))), answers(further),
-                        latex_table(further, false));
+                        latex_text(with_capitals(further_note(further.metric, report.asks_not_worse()))),
+                        answers(further), latex_table(further, false));
   };
   if (!single) each_further_metric(report, add_further);
   body += variance_latex(report);

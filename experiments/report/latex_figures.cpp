@@ -30,6 +30,7 @@ const char* shape_of(AnswerWord answer) {
     case AnswerWord::differs: return "color=heedblue, mark=triangle*";
     case AnswerWord::worse: return "color=heedvermillion, mark=square*";
     case AnswerWord::same:
+    case AnswerWord::not_worse:
     case AnswerWord::equal: return "color=heedgrey, mark=diamond*";
     case AnswerWord::undecided:
     case AnswerWord::underpowered:
@@ -177,8 +178,9 @@ std::string latex_forest(const ReportData& report, const Figure& figure) {
     plots += fmt::format(
         "      \\addplot+[only marks, {}, mark options={{solid}}, error bars/.cd, x dir=both, "
         "x explicit, error bar style={{solid}}] coordinates {{({:.10g}, {}) += ({:.6g}, 0) -= ({:.6g}, 0)}};\n",
-        bars ? "color=black, mark=none" : shape_of(series.mark), point.value, rows, point.high - point.value,
-        point.value - point.low);
+        bars ? "color=black, mark=none" : shape_of(series.mark), point.value, rows,
+        (std::isfinite(point.high) ? point.high : high) - point.value,
+        point.value - (std::isfinite(point.low) ? point.low : low)); // an open side ends at the frame
   }
   const double bottom = rows + 0.6;
   const LatexTicks across = latex_ticks(low, high);
@@ -186,7 +188,9 @@ std::string latex_forest(const ReportData& report, const Figure& figure) {
       figure.margin
           ? fmt::format("      \\fill[heedgrey, opacity=0.15] (axis cs:{}, 0.4) rectangle (axis cs:{}, {});\n",
                         -*figure.margin, *figure.margin, bottom)
-          : "";
+      : figure.margin_line ? fmt::format("      \\draw[heedgrey, dashed] (axis cs:{0}, 0.4) -- (axis cs:{0}, {1});\n",
+                                         *figure.margin_line, bottom)
+                           : "";
   return fmt::format(
       "\\begin{{figure}}[htbp]\n  \\centering\n  \\heedfit{{\\begin{{tikzpicture}}\n    \\begin{{axis}}[\n"
       "      width=0.7\\linewidth, height={:.1f}cm, xmin={:.6g}, xmax={:.6g}, ymin=0.4, ymax={:.1f}, y dir=reverse,\n"

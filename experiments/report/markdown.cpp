@@ -188,7 +188,8 @@ std::string render_markdown(const ReportData& report) {
       out += list_item(note.name + ": " + note.text);
   const auto add_further = [&](std::size_t, const ReportData& further) {
     out += fmt::format("\n## {}\n\n{}\n\n{}\n", markdown_text(further.metric.shown()),
-                       markdown_text(further_note(further.metric)), to_markdown(summary_table(further, Style{})));
+                       markdown_text(further_note(further.metric, report.asks_not_worse())),
+                       to_markdown(summary_table(further, Style{})));
     for (const std::string& answer : answer_sentences(further)) out += list_item(answer);
   };
   if (!single) each_further_metric(report, add_further);

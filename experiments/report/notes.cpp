@@ -4,6 +4,7 @@
 #include "experiments/report/arm_notes.hpp"
 #include "experiments/report/caveats.hpp"
 #include "experiments/report/limits.hpp"
+#include "experiments/report/not_worse.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
@@ -61,6 +62,7 @@ std::string difference_note(const ReportData& report) {
   double level = statistics::significance_level; // the largest level of any look
   if (!report.looks.empty()) level = std::ranges::max(statistics::look_levels(report.looks));
   const std::string its_level = report.looks.empty() ? level_text(level) : "its look's level";
+  if (report.asks_not_worse()) return not_worse_difference_note(report, its_level);
   const char* whose = report.within.empty() ? "the reference" : "the reference of its group";
   const bool contradicts = any(report, [](const auto&c) { return c.contradicts; }), same = any(report, is_same);
   const std::string exception =
@@ -95,6 +97,7 @@ std::string by_ranks(const ReportData& report) {
 
 /// What p is corrected for: "arms", "arms and metrics", "arms, metrics and interactions".
 std::string family_in_words(const ReportData& report) {
+  if (report.asks_not_worse()) return "arms"; // the others are asked for a difference
   const bool metrics = !report.also.empty(), interactions = !report.interactions.empty();
   return metrics && interactions ? "arms, metrics and interactions"
          : metrics               ? "arms and metrics"
@@ -112,6 +115,10 @@ std::string number_of_flips(const ReportData& report) {
 }
 
 std::string p_note(const ReportData& report) {
+  if (report.asks_not_worse())
+    return not_worse_p_note(report, any(report, [](const auto& c) { return !c.exact; })
+                                        ? with_commas(std::int64_t{statistics::random_flips + 1}) + " random "
+                                        : fmt::format("all{} ", number_of_flips(report)));
   if (unpaired(report))
     return fmt::format(
         "the larger of two: of Welch's t test, and of permutations of which runs are the arm's and which the "
@@ -144,6 +151,7 @@ std::string p_claim(const ReportData& report) {
 
 std::string answer_claim(const ReportData& report) {
   const std::string level = report.looks.empty() ? level_text(statistics::significance_level) : "its look's level";
+  if (report.asks_not_worse()) return not_worse_answer_claim(report, level);
   return fmt::format("{} if p is at most {}{}; undecided shows neither.",
                      report.metric.is_goal() ? "better or worse" : "differs", level,
                      report.margin ? fmt::format("; same if within {:g}{}", *report.margin,
@@ -153,6 +161,7 @@ std::string answer_claim(const ReportData& report) {
 
 std::string answer_note(const ReportData& report) {
   const std::string level = report.looks.empty() ? level_text(statistics::significance_level) : "its look's level";
+  if (report.asks_not_worse()) return not_worse_answer_note(report, level);
   std::string text = "";
   if (any(report, equal_in_all_seeds)) text += "equal if the metric is the same number in all seeds; otherwise ";
   if (report.margin)
@@ -362,7 +371,11 @@ std::vector<Note> report_notes(const ReportData& report) {
   add("evaluations", first_evaluation_note(report));
   add_note("starts", starts_note(report));
   if (!report.interactions.empty())
-    add("interactions", "by sign flips of each seed's change; p is corrected for arms and interactions together.",
+    add("interactions",
+        fmt::format("by sign flips of each seed's change; p is corrected for {} together.",
+                    !report.asks_not_worse() ? "arms and interactions"
+                    : report.also.empty()    ? "all interactions, and not for the arms,"
+                                             : "interactions and further metrics, and not for the first metric,"),
         true);
   add("variance", variance_note(report), true);
   if (report.tuning)
@@ -385,8 +398,10 @@ std::vector<Note> report_notes(const ReportData& report) {
   return notes;
 }
 
-std::string further_note(const Metric& metric) {
-  return fmt::format("{}, compared as well, with the same correction: {}; {}{}.", full_name(metric),
+std::string further_note(const Metric& metric, bool apart) {
+  return fmt::format("{}, compared as well, {}: {}; {}{}.", full_name(metric),
+                     apart ? "for a difference of either sign, with a correction of its own"
+                           : "with the same correction",
                      in_words(metric.direction), metric.description,
                      metric.unit.empty() ? "" : fmt::format(" ({})", metric.unit));
 }

@@ -14,6 +14,8 @@ namespace heed {
 std::vector<document::Note> report_notes(const ReportData& report);
 
 /// The note below the table of a further metric: what the metric is.
-std::string further_note(const Metric& metric);
+/// @param apart  the arms are not asked the same by the main metric (Question::not_worse), so p has a correction of its
+///               own
+std::string further_note(const Metric& metric, bool apart = false);
 
 } // namespace heed

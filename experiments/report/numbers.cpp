@@ -29,11 +29,6 @@ const std::optional<statistics::Interval>& shown_interval(const statistics::Comp
   return c.interval ? c.interval : c.difference.interval;
 }
 
-std::optional<double> half_of(const statistics::Comparison& c) {
-  const auto& interval = shown_interval(c);
-  return interval ? std::optional((interval->high - interval->low) / 2) : std::nullopt;
-}
-
 /// Whether all pairs differ by the same whole number, as numbers of steps can.
 bool is_count(const statistics::Comparison& c) {
   return c.constant && std::floor(c.difference.mean) == c.difference.mean;
@@ -130,7 +125,7 @@ TableDigits::TableDigits(const ReportData& report) : resolution_(std::max(report
     const double rounding = resolution_ * std::abs(arm.mean.value_or(0));
     if (arm.standard_deviation > rounding) spreads.push_back(*arm.standard_deviation);
     if (!arm.comparison) continue;
-    if (const auto half = half_of(*arm.comparison); half > rounding) halves.push_back(*half);
+    if (const auto half = half_width(*arm.comparison); half > rounding) halves.push_back(*half);
   }
   common_.value = decimals_for(spreads);
   common_.difference = halves.empty() ? common_.value : decimals_for(halves);
@@ -141,24 +136,39 @@ Digits TableDigits::of(const ReportArm& arm) const {
   Digits out = common_;
   if (arm.standard_deviation > rounding) out.value = decimals_within(common_.value, *arm.standard_deviation);
   if (!arm.comparison) return out;
-  if (const auto half = half_of(*arm.comparison); half > rounding)
+  if (const auto half = half_width(*arm.comparison); half > rounding)
     out.difference = decimals_within(common_.difference, *half);
   if (is_count(*arm.comparison)) out.difference = 0;
   return out;
 }
 
+std::optional<double> half_width(const statistics::Comparison& c) {
+  const auto& interval = shown_interval(c);
+  if (!interval) return std::nullopt;
+  if (!std::isfinite(interval->high)) return c.difference.mean - interval->low;
+  if (!std::isfinite(interval->low)) return interval->high - c.difference.mean;
+  return (interval->high - interval->low) / 2;
+}
+
 int own_decimals(const statistics::Comparison& c) {
-  const auto half = half_of(c);
+  const auto half = half_width(c);
   return is_count(c) ? 0 : half ? decimals_for({*half}) : decimals_for({});
 }
 
 std::string interval_text(const statistics::Comparison& c, Decimals decimals, bool signs, bool turned) {
   if (!c.interval) return "";
   const double low = turned ? -c.interval->high : c.interval->low, high = turned ? -c.interval->low : c.interval->high;
-  const bool same = c.answer == statistics::Answer::same, found = c.p.value_or(1) <= c.level && !same;
-  const auto text = [&](double end) { return signs ? signed_fixed(end, decimals) : fixed(end, decimals); };
+  const auto& one_sided = c.noninferiority;
+  const bool same = c.answer == statistics::Answer::same || c.answer == statistics::Answer::not_worse,
+             found = one_sided ? c.answer == statistics::Answer::better : c.p.value_or(1) <= c.level && !same;
+  const std::optional<double> margin = one_sided ? std::optional(one_sided->margin) : c.margin;
+  const auto text = [&](double end) {
+    return std::isinf(end) ? std::string(end < 0 ? "-∞" : "∞")
+           : signs         ? signed_fixed(end, decimals)
+                           : fixed(end, decimals);
+  };
   const auto open = [&](double end) {
-    return (found && is_zero(text(end))) || (same && c.margin && std::abs(end) == *c.margin);
+    return std::isinf(end) || (found && is_zero(text(end))) || (same && margin && std::abs(end) == *margin);
   };
   return fmt::format("{}{}, {}{}", open(low) ? '(' : '[', text(low), text(high), open(high) ? ')' : ']');
 }
@@ -166,7 +176,8 @@ std::string interval_text(const statistics::Comparison& c, Decimals decimals, bo
 Decimals decimals_showing(const statistics::Comparison& c, int decimals) {
   const double mean = c.difference.mean;
   if (!c.interval) return decimals_showing({mean}, decimals);
-  return decimals_showing({mean, c.interval->low, c.interval->high}, decimals);
+  const auto finite = [&](double end) { return std::isfinite(end) ? end : mean; };
+  return decimals_showing({mean, finite(c.interval->low), finite(c.interval->high)}, decimals);
 }
 
 } // namespace heed

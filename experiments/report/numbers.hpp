@@ -77,6 +77,9 @@ private:
   Digits common_;
 };
 
+/// Half the width of the comparison's interval, or of Student's; of a one-sided one, the mean's distance from its end.
+std::optional<double> half_width(const statistics::Comparison& c);
+
 /// The decimals for one comparison that is shown separately: two significant digits of the mean's uncertainty.
 int own_decimals(const statistics::Comparison& c);
 /// The format of a difference and its interval: `decimals`, or powers of ten (`decimals_showing`).
@@ -84,7 +87,7 @@ Decimals decimals_showing(const statistics::Comparison& c, int decimals);
 
 /// "[-0.05, +0.09]": a comparison's interval. "(0.00, +0.12]" if a difference is found and an end is displayed as zero,
 /// and "(-0.05, +0.03]" if the arm is the same and an end was moved to the margin: this end itself is outside. Empty
-/// without an interval.
+/// without an interval. A one-sided one is "[-0.009, ∞)", or "(-0.02, ∞)" if its end was moved to the margin.
 /// @param signs   whether positive ends have a sign
 /// @param turned  whether to show the interval of the negated difference
 std::string interval_text(const statistics::Comparison& c, Decimals decimals, bool signs, bool turned = false);

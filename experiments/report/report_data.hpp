@@ -160,8 +160,9 @@ struct ReportArm {
   /// learned is given, for unimodal outcomes or a gap that is too small.
   std::optional<LearnedSeeds> learned;
   /// p of the report's test (paired or unpaired) on ranks, in which failed runs count as the worst, for this arm only;
-  /// and whether the arm is then better. Empty for a reference, without a comparison, for a metric without a better
-  /// direction, and if no run of the arm or its reference failed.
+  /// and whether the arm is then better. If the report asks for *not worse*, the one-sided p of the arm's answer, or of
+  /// *not worse* if it is open: of ranks of values that are moved by the margin. Empty for a reference, without a
+  /// comparison, for a metric without a better direction, and if no run of the arm or its reference failed.
   std::optional<double> p_failed_worst;
   bool better_failed_worst = false;
   /// Of a tuned arm whose answer is found, or whose reference is tuned: p of the answer with the choice of the settings
@@ -232,7 +233,7 @@ inline std::optional<double> censoring_value(const Metric& metric) {
 inline bool is_censored(const Metric& metric, double value) { return censoring_value(metric) == value; }
 
 inline bool is_found(statistics::Answer answer) {
-  return answer == statistics::Answer::differs || answer == statistics::Answer::same;
+  return answer != statistics::Answer::undecided && answer != statistics::Answer::underpowered;
 }
 
 /// Machine and build of some runs. Runs with equal manifests are grouped.
@@ -261,6 +262,8 @@ struct ReportData {
   /// Of a report with one arm: all other metrics that its runs measure, except those of single lengths.
   std::vector<Metric> others;
   std::optional<double> margin; ///< equivalence margin: differences up to this are the same, in the metric's unit
+  /// What is asked of the arms by the main metric. Further metrics and interactions are asked for a difference.
+  statistics::Question asked = statistics::Question::difference;
   statistics::Test test = statistics::Test::paired;
   std::optional<double> learned;     ///< [report] learned; empty: to be estimated
   double resolution = 0;             ///< values whose relative difference (to the larger) is at most this are equal
@@ -294,6 +297,7 @@ struct ReportData {
   std::size_t left_out() const; ///< excluded runs, whose folders cannot be trusted
   std::size_t gone() const;     ///< runs that had finished, but whose folders are missing now
   std::size_t no_row() const;   ///< runs that a table has no row for; they are in `left_out`, too
+  bool asks_not_worse() const { return asked == statistics::Question::not_worse; }
   /// What runs are paired by, in words: "seed".
   std::string paired_by() const { return table && !table->paired_by.empty() ? table->paired_by : "seed"; }
   bool is_reference(const ReportArm& arm) const { return &arms[arm.reference] == &arm; }

@@ -75,7 +75,8 @@ public:
 
   std::optional<double> operator()(const ReportArm& arm, const ReportArm& reference) {
     poll_caller();
-    if (!arm.comparison || arm.comparison->answer != statistics::Answer::undecided || arm.comparison->ranked)
+    if (!arm.comparison || arm.comparison->answer != statistics::Answer::undecided || arm.comparison->ranked ||
+        arm.comparison->noninferiority)
       return std::nullopt;
     const statistics::Comparison& c = *arm.comparison;
     const std::size_t n = c.seeds.size(), m = c.reference_runs;
@@ -150,6 +151,7 @@ void compare_arms(ReportData& report, std::size_t seeds, double level, bool with
     reference_of.push_back(arm.reference);
     requests.push_back(request_of(report, report.metric, level));
     requests.back().margin = report.margin;
+    requests.back().question = report.asked;
   }
   // One metric after the other, each with all arms.
   for (std::size_t m = 0; m < report.also.size(); ++m)
@@ -223,6 +225,7 @@ void each_further_metric(const ReportData& report, const std::function<void(std:
   if (report.also.empty()) return;
   ReportData out = report;
   out.margin.reset();
+  out.asked = statistics::Question::difference;
   out.learned.reset();
   out.interactions.clear();
   for (ReportArm& arm : out.arms) {

@@ -1,6 +1,7 @@
 #include "experiments/report/answers.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
+#include "experiments/report/not_worse.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -38,6 +39,7 @@ std::string sentence_of(const ReportData& report, AnswerWord answer, const Arms&
   const std::string names = names_of(report, arms);
   if (answer == AnswerWord::equal)
     return fmt::format("{} are equal to the reference: the same {} in each seed.", names, report.metric.shown());
+  if (report.asks_not_worse()) return shared_not_worse_sentence(report, names, arms, digits);
   const std::string largest = largest_difference(report, arms, digits);
   if (answer == AnswerWord::same) {
     const auto found = std::ranges::count_if(arms, [](const ReportArm* arm) {
@@ -68,7 +70,7 @@ std::vector<std::string> short_answer_sentences(const ReportData& report) {
     const AnswerSentence parts = answer_parts(report, arm, digits);
     whole[&arm] = parts.before + parts.answer + parts.after;
     const AnswerWord answer = answer_word(arm.comparison, report.metric);
-    const bool shares = answer == AnswerWord::same || answer == AnswerWord::equal ||
+    const bool shares = answer == AnswerWord::same || answer == AnswerWord::equal || answer == AnswerWord::not_worse ||
                         (answer == AnswerWord::undecided && !arm.comparison->contradicts);
     if (shares && parts.before.empty() && parts.after.empty()) alike[answer].push_back(&arm);
   }

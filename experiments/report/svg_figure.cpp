@@ -90,6 +90,11 @@ std::string draw_rows(const Figure& figure, const Medium& medium) {
   }
   picture.stroke(rules, palette.hair, 1);
   picture.stroke(zero, palette.ink, 1.2);
+  if (figure.margin_line) {
+    std::string line;
+    for (const auto& [from, to] : spans) line += upright(inside(*figure.margin_line), from, to);
+    picture.stroke(line, palette.worse, 1.2, "5 3");
+  }
   picture.axis_below(x, figure.x, ticks, bottom);
   if (!bars) {
     picture.text(left, bottom + 56, "start", "\u25c2 " + figure.x.sides[0], palette.soft);

@@ -73,6 +73,7 @@ Mark mark_of(AnswerWord answer, const Palette& palette) {
     case AnswerWord::differs: return {palette.better, Symbol::triangle};
     case AnswerWord::worse: return {palette.worse, Symbol::square};
     case AnswerWord::same:
+    case AnswerWord::not_worse:
     case AnswerWord::equal: return {palette.same, Symbol::diamond};
     case AnswerWord::undecided:
     case AnswerWord::underpowered:

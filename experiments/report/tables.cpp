@@ -203,9 +203,18 @@ void add_comparison(Builder& builder, const ReportData& report) {
               any([](const Comparison& c) { return c.p.has_value(); }), p_cell);
   builder.comparison("p_flip", [](const Comparison& c) { return c.p_flip; });
   builder.comparison("p_holm", [](const Comparison& c) { return c.p_holm; });
-  builder.comparison("margin", [](const Comparison& c) { return c.margin; });
+  builder.comparison("margin", [](const Comparison& c) {
+    return c.noninferiority ? std::optional(c.noninferiority->margin) : c.margin;
+  });
   builder.comparison("p_equivalence", [](const Comparison& c) { return c.p_equivalence; });
   builder.comparison("p_equivalence_flips", [](const Comparison& c) { return c.p_equivalence_flips; });
+  if (report.asks_not_worse()) {
+    builder.comparison("p_better", [](const Comparison& c) {
+      return c.noninferiority ? std::optional(c.noninferiority->p_better) : std::nullopt;
+    });
+    builder.comparison("p_worse",
+                       [](const Comparison& c) { return c.noninferiority ? c.noninferiority->p_worse : std::nullopt; });
+  }
   builder.add({.keys = {"answer"}, .title = "answer", .kind = Kind::answer, .detail = Detail::main}, answered,
               answer_cell);
   const TableDigits digits(report);

@@ -41,7 +41,7 @@ std::string render_terminal(const ReportData& report, const Style& style, std::s
   for (const std::string& answer : answers) out += paragraph(answer);
   if (!answers.empty()) out += "\n";
   const auto add_further = [&](std::size_t, const ReportData& further) {
-    out += paragraph(further_note(further.metric)) + "\n";
+    out += paragraph(further_note(further.metric, report.asks_not_worse())) + "\n";
     out += to_text_within(summary_table(further, style), width, bold, end);
     out += "\n";
     for (const std::string& answer : sentences(further)) out += paragraph(answer);

@@ -5,6 +5,7 @@
 #include "experiments/statistics/corrections.hpp"
 #include "experiments/statistics/flip_intervals.hpp"
 #include "experiments/statistics/flips.hpp"
+#include "experiments/statistics/noninferiority.hpp"
 #include "experiments/statistics/pairs.hpp"
 #include "experiments/statistics/permutations.hpp"
 #include "experiments/statistics/spreads.hpp"
@@ -19,14 +20,6 @@
 namespace heed::statistics {
 
 namespace {
-
-/// Returns a; values that differ from b's only by rounding are set to b's.
-std::vector<double> without_rounding(std::vector<double> a, const std::vector<double>& b, double resolution) {
-  for (double& x : a)
-    if (const auto y = std::ranges::find_if(b, [&](double y) { return same_value(x, y, resolution); }); y != b.end())
-      x = *y;
-  return a;
-}
 
 bool equal_by_seed(const SeedValues& arm, const SeedValues& reference, const Pairs& pairs) {
   return arm.seeds.size() == reference.seeds.size() && pairs.seeds.size() == arm.seeds.size() &&
@@ -233,33 +226,6 @@ std::size_t unpaired_seeds_needed(std::size_t arms, double level) {
   return n;
 }
 
-/// Which of several tests can reach the level after a correction over these tests alone (Tarone 1990).
-/// @param smallest  the smallest p of each test
-std::vector<bool> that_reach(const std::vector<double>& smallest, double level) {
-  std::vector<double> sorted = smallest;
-  std::ranges::sort(sorted);
-  const auto that_do = [&](std::size_t k) {
-    return static_cast<std::size_t>(std::ranges::upper_bound(sorted, level / static_cast<double>(k)) - sorted.begin());
-  };
-  std::size_t k = 1;
-  while (that_do(k) > k) ++k;
-  std::vector<bool> out(smallest.size());
-  for (std::size_t i = 0; i < smallest.size(); ++i) out[i] = smallest[i] <= level / static_cast<double>(k);
-  return out;
-}
-
-/// Corrects p values by Holm's method over the tests that can reach the level, and the others for all tests.
-std::vector<double> corrected(const std::vector<double>& p, const std::vector<bool>& reach) {
-  std::vector<double> some;
-  for (std::size_t i = 0; i < p.size(); ++i)
-    if (reach[i]) some.push_back(p[i]);
-  some = holm(some);
-  std::vector<double> out;
-  for (std::size_t i = 0, next = 0; i < p.size(); ++i)
-    out.push_back(reach[i] ? some[next++] : std::min(1.0, p[i] * static_cast<double>(p.size())));
-  return out;
-}
-
 std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValues> arms,
                                                         std::span<const std::size_t> reference_of,
                                                         std::span<const ComparisonRequest> requests) {
@@ -385,6 +351,18 @@ std::vector<std::optional<Comparison>> compare_unpaired(std::span<const SeedValu
   return out;
 }
 
+/// Whether the arms differ from their references, or are the same within a margin. The margin of another question is
+/// not used.
+std::vector<std::optional<Comparison>> compare_differences(std::span<const SeedValues> arms,
+                                                           std::span<const std::size_t> reference_of,
+                                                           std::vector<ComparisonRequest> requests) {
+  for (ComparisonRequest& request : requests)
+    if (request.question == Question::not_worse) request.margin.reset();
+  return std::ranges::count(requests, Test::unpaired, &ComparisonRequest::test) > 0
+             ? compare_unpaired(arms, reference_of, requests)
+             : compare_pairs(arms, reference_of, requests);
+}
+
 } // namespace
 
 std::vector<std::optional<Comparison>> compare(std::span<const SeedValues> arms,
@@ -405,10 +383,33 @@ std::vector<std::optional<Comparison>> compare_each(std::span<const SeedValues> 
       throw Failed("[statistics] arms that are compared together are compared at one level and with one margin");
     if (request.margin) margin = request.margin;
   }
-  if (arms.empty()) return {};
-  return std::ranges::count(requests, Test::unpaired, &ComparisonRequest::test) > 0
-             ? compare_unpaired(arms, reference_of, requests)
-             : compare_pairs(arms, reference_of, requests);
+  if (std::ranges::count(requests, Question::not_worse, &ComparisonRequest::question) == 0)
+    return compare_differences(arms, reference_of, {requests.begin(), requests.end()});
+  std::vector<std::optional<Comparison>> out(arms.size());
+  for (const Question question : {Question::difference, Question::not_worse}) {
+    std::vector<std::size_t> members;
+    std::map<std::size_t, std::size_t> places; // by index in `arms`
+    for (std::size_t i = 0; i < arms.size(); ++i)
+      if (requests[i].question == question) {
+        places[i] = members.size();
+        members.push_back(i);
+      }
+    if (members.empty()) continue;
+    std::vector<SeedValues> values;
+    std::vector<std::size_t> references;
+    std::vector<ComparisonRequest> asked;
+    for (const std::size_t i : members) {
+      if (!places.contains(reference_of[i]))
+        throw Failed("[statistics] an arm and its reference are asked different questions");
+      values.push_back(arms[i]);
+      references.push_back(places.at(reference_of[i]));
+      asked.push_back(requests[i]);
+    }
+    std::vector<std::optional<Comparison>> compared = compare_differences(values, references, asked);
+    if (question == Question::not_worse) ask_not_worse(values, references, asked, compared);
+    for (std::size_t at = 0; at < members.size(); ++at) out[members[at]] = std::move(compared[at]);
+  }
+  return out;
 }
 
 } // namespace heed::statistics

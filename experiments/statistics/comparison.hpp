@@ -20,10 +20,32 @@ inline constexpr double significance_level = 0.05;
 /// independent runs.
 enum class Test { paired, unpaired };
 
+/// What is asked of an arm. difference: does it differ from its reference, or is it the same within a margin?
+/// not_worse: is it not worse than its reference by more than a margin (noninferiority.hpp)?
+enum class Question { difference, not_worse };
+
 /// differs: p is at most the level (5 %), and not `contradicts`. same: the equivalence test at this level finds the
 /// difference within the margin, even if p also finds a difference. undecided: neither. underpowered: not the same, and
 /// too few runs to reach the level with any data (fewer than 6 pairs).
-enum class Answer { differs, same, undecided, underpowered };
+/// Of Question::not_worse: better: the lower bound is above 0. not_worse: not better, and p is at most the level.
+/// worse: neither, and worse by more than the margin is found. undecided, underpowered (fewer than 5 pairs): none of
+/// these.
+enum class Answer { differs, same, better, not_worse, worse, undecided, underpowered };
+
+/// The results of Question::not_worse beside `Comparison::p`, which is the p of *not worse by more than the margin*.
+struct Noninferiority {
+  double margin = 0;
+  double difference = 0; ///< mean difference in the better direction
+  /// Lower one-sided bound of the difference in the better direction, simultaneous over all arms. It is above 0 exactly
+  /// if the arm is better, and otherwise above -margin (or moved to it) exactly if it is not worse. Empty with fewer
+  /// than 5 pairs, if all differences are equal, and if only ranks are tested.
+  std::optional<double> bound;
+  double p_better = 1; ///< of a difference above 0: the level at which the bound is 0, and never below p
+  /// Of a difference below -margin, corrected over the arms in a family of its own. Empty if only ranks are tested.
+  std::optional<double> p_worse;
+  /// With censored runs, nothing is known of the margin: p is that of *better*, by ranks if the comparison is `ranked`.
+  bool only_better = false;
+};
 
 /// An arm compared with its reference. If paired, d = arm - reference for each seed.
 struct Comparison {
@@ -34,6 +56,7 @@ struct Comparison {
   /// a difference (`flip_intervals`). It agrees with the answer: where they disagree, an end is moved, so that it
   /// excludes 0 exactly if the arm `differs` (unless p and the answer do), and lies within the margin exactly if it is
   /// the `same`. It is clipped to the metric's range. Empty with fewer than 6 pairs, unless the answer is `same`.
+  /// Of Question::not_worse it is one-sided, from the bound (`Noninferiority::bound`) to infinity on the better side.
   std::optional<Interval> interval;
   std::optional<Interval> interval_flips; ///< by sign flips, for this arm only
   std::optional<Estimate> interquartile;  ///< interquartile mean of d with its BCa interval (approximate)
@@ -44,13 +67,15 @@ struct Comparison {
   std::optional<double> p_spreads;
   std::optional<double> p_flip; ///< sign flips, for this arm only
   std::optional<double> p_holm; ///< Holm's correction of p_flip over the arms
-  std::optional<double> p;      ///< step-down max-|t| over all arms; the reported p
-  bool exact = true;            ///< true: p counts all flips; false: a sample of them (more than 20 seeds)
-  std::uint64_t flips = 0;      ///< the number of flips that p counts
+  /// Step-down max-|t| over all arms; the reported p. Of Question::not_worse, see `Noninferiority`.
+  std::optional<double> p;
+  bool exact = true;       ///< true: p counts all flips; false: a sample of them (more than 20 seeds)
+  std::uint64_t flips = 0; ///< the number of flips that p counts
   /// Equivalence margin of [report], if any, and the TOST p for this arm only.
   std::optional<double> margin, p_equivalence;
   /// Sign flips, corrected over all arms with at least 5 pairs; decides `same`.
   std::optional<double> p_equivalence_flips;
+  std::optional<Noninferiority> noninferiority = {}; ///< of Question::not_worse
   Answer answer = Answer::undecided;
   /// Some runs are censored (`ComparisonRequest::censored_at`). Then all p are of ranks among the arm's and the
   /// reference's values, and all other statistics are of the values, which are restricted to the horizon. Nothing is
@@ -91,6 +116,8 @@ struct ComparisonRequest {
   /// Their order is known, so the tests are by ranks (with one horizon for all runs, the paired test is of Wilcoxon's
   /// ranks, and the unpaired one is Gehan's, 1965, doi 10.1093/biomet/52.1-2.203).
   std::optional<double> censored_at = {};
+  /// not_worse needs a margin. Its arms are one family, and those that are asked for a difference another.
+  Question question = Question::difference;
 };
 
 /// Compares each arm with its reference and corrects for multiple comparisons. Results are in the order of `arms`. A

@@ -40,4 +40,28 @@ std::vector<double> look_levels(std::span<const std::size_t> looks, double level
   return out;
 }
 
+std::vector<bool> that_reach(const std::vector<double>& smallest, double level) {
+  std::vector<double> sorted = smallest;
+  std::ranges::sort(sorted);
+  const auto that_do = [&](std::size_t k) {
+    return static_cast<std::size_t>(std::ranges::upper_bound(sorted, level / static_cast<double>(k)) - sorted.begin());
+  };
+  std::size_t k = 1;
+  while (that_do(k) > k) ++k;
+  std::vector<bool> out(smallest.size());
+  for (std::size_t i = 0; i < smallest.size(); ++i) out[i] = smallest[i] <= level / static_cast<double>(k);
+  return out;
+}
+
+std::vector<double> corrected(const std::vector<double>& p, const std::vector<bool>& reach) {
+  std::vector<double> some;
+  for (std::size_t i = 0; i < p.size(); ++i)
+    if (reach[i]) some.push_back(p[i]);
+  some = holm(some);
+  std::vector<double> out;
+  for (std::size_t i = 0, next = 0; i < p.size(); ++i)
+    out.push_back(reach[i] ? some[next++] : std::min(1.0, p[i] * static_cast<double>(p.size())));
+  return out;
+}
+
 } // namespace heed::statistics

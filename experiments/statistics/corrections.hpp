@@ -21,4 +21,12 @@ std::vector<double> holm(std::span<const double> p);
 /// Throws heed::Failed unless the numbers are above 0 and increasing, and for a level outside (0, 1).
 std::vector<double> look_levels(std::span<const std::size_t> looks, double level = 0.05);
 
+/// Which of several tests can reach the level after a correction over these tests only (Tarone 1990, doi
+/// 10.2307/2531456).
+/// @param smallest  the smallest p of each test
+std::vector<bool> that_reach(const std::vector<double>& smallest, double level);
+
+/// Corrects p values by Holm's method over the tests that can reach the level, and the others for all tests.
+std::vector<double> corrected(const std::vector<double>& p, const std::vector<bool>& reach);
+
 } // namespace heed::statistics

@@ -44,6 +44,18 @@ FlipIntervals flip_intervals(std::span<const SeedDifferences> arms, double confi
 /// about 1 - level. Throws as `flip_intervals`.
 std::vector<std::optional<Interval>> equivalence_intervals(std::span<const SeedDifferences> arms, double level = 0.05);
 
+/// One-sided lower bounds of each arm's mean difference, and the p values that they invert.
+struct LowerBounds {
+  std::vector<std::optional<double>> bounds; ///< all hold with the given confidence; empty: no finite bound
+  std::vector<double> p; ///< of a mean difference of 0 or less: at most the level if the bound is above 0
+};
+
+/// The joint lower bounds of all arms: like `flip_intervals`, `together`, with t in place of |t|. The bound is the
+/// least theta that the one-sided test does not reject; a flip counts for theta if the arm's t, or the t of any other
+/// arm, centred at its mean, is at least the arm's own t. So five seeds have bounds at 0.05. Throws as
+/// `flip_intervals`.
+LowerBounds lower_bounds(std::span<const SeedDifferences> arms, double level = 0.05);
+
 /// Two one-sided paired t tests (TOST; Schuirmann 1987, doi 10.1007/BF01068419) of the null hypothesis |mean
 /// difference| >= margin. p is the larger of P(T > (mean + margin) / se) and P(T < (mean - margin) / se), se = sd /
 /// sqrt(n), T ~ Student(n - 1). A small p shows that the difference lies within -margin .. margin; p <= 0.05 exactly if

@@ -38,6 +38,13 @@ bool same_value(double a, double b, double resolution) {
   return std::abs(a - b) <= resolution * std::max(std::abs(a), std::abs(b));
 }
 
+std::vector<double> without_rounding(std::vector<double> a, const std::vector<double>& b, double resolution) {
+  for (double& x : a)
+    if (const auto y = std::ranges::find_if(b, [&](double y) { return same_value(x, y, resolution); }); y != b.end())
+      x = *y;
+  return a;
+}
+
 bool any_censored(const std::vector<double>& values, const ComparisonRequest& request) {
   return request.censored_at && std::ranges::count(values, *request.censored_at) > 0;
 }

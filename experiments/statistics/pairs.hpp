@@ -22,6 +22,9 @@ struct Pairs {
 /// Whether two values differ by no more than rounding.
 bool same_value(double a, double b, double resolution);
 
+/// Returns a; values that differ from b's only by rounding are set to b's.
+std::vector<double> without_rounding(std::vector<double> a, const std::vector<double>& b, double resolution);
+
 /// Whether values that are only known to be no less are among them (ComparisonRequest::censored_at).
 bool any_censored(const std::vector<double>& values, const ComparisonRequest& request);
 

@@ -307,4 +307,36 @@ double unpaired_sameness_of(double margin, const SweepSize& sweep) {
   });
 }
 
+double paired_noninferiority_of(double margin, const SweepSize& sweep) {
+  const std::size_t n = sweep.seeds;
+  if (smallest_p(n) / 2 > sweep.level || n < 2) return 0;
+  const std::size_t flips = work(sweep, 2); // all flips
+  if (flips <= few_flips || (sweep.arms > 1 && flips <= most_flips))
+    return over_sweeps(flips <= few_flips ? many : fewer, [&](Noise& noise) {
+      std::vector<SeedDifferences> moved = differences(noise, sweep, 0);
+      for (SeedDifferences& arm : moved)
+        for (double& d : arm.values) d += margin;
+      const std::vector<double> p = step_down_flips(moved, Sides::above).p;
+      return static_cast<double>(std::ranges::count_if(p, [&](double p) { return p <= sweep.level; })) /
+             static_cast<double>(sweep.arms);
+    });
+  return over_sweeps(many, [&](Noise& noise) {
+    const std::vector<double> d = noise(n, 0);
+    const double count = static_cast<double>(n), error = *standard_deviation(d) / std::sqrt(count);
+    return student_above(count - 1, (margin + mean(d)) / error) <= each(sweep);
+  });
+}
+
+double unpaired_noninferiority_of(double margin, const SweepSize& sweep) {
+  const std::size_t n = sweep.seeds;
+  if (smallest_unpaired_p(n, n) / 2 > each(sweep) || n < 2) return 0;
+  return over_sweeps(many, [&](Noise& noise) {
+    const std::vector<double> arm = noise(n, margin), reference = noise(n, 0);
+    if (n <= most_runs) return permutation_levels(arm, reference).p_above <= each(sweep);
+    const double a = *standard_deviation(arm), b = *standard_deviation(reference), count = static_cast<double>(n);
+    const double error = std::sqrt((a * a + b * b) / count);
+    return student_above(2 * count - 2, (mean(arm) - mean(reference)) / error) <= each(sweep);
+  });
+}
+
 } // namespace heed::statistics

@@ -93,4 +93,12 @@ double paired_sameness_of(double margin, const SweepSize& sweep);
 /// Like `paired_sameness_of`, by the permutation tests; the margin is in standard deviations of an arm's values.
 double unpaired_sameness_of(double margin, const SweepSize& sweep);
 
+/// The proportion of the arms that `noninferiority_by_flips` calls not worse (or better), if no arm differs; the margin
+/// is in standard deviations of the differences. Simulated as `paired_sameness_of`; with more flips, by one-sided t
+/// tests at `level` / `arms`.
+double paired_noninferiority_of(double margin, const SweepSize& sweep);
+
+/// Like `paired_noninferiority_of`, by the permutation tests; the margin is in standard deviations of an arm's values.
+double unpaired_noninferiority_of(double margin, const SweepSize& sweep);
+
 } // namespace heed::statistics

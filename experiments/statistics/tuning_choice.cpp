@@ -37,13 +37,25 @@ TuningChoice tuning_choice(std::span<const double> results, double deviation, st
   return {spread * spread, static_cast<double>(others) / static_cast<double>(draws)};
 }
 
+std::optional<double> answered_p(const Comparison& c) {
+  if (c.answer == Answer::same) return c.p_equivalence_flips;
+  if (c.answer == Answer::better) return c.noninferiority->p_better;
+  return c.answer == Answer::worse ? c.noninferiority->p_worse : c.p;
+}
+
 double p_with_choices(const Comparison& comparison, double error, double freedom, double choices) {
   const bool same = comparison.answer == Answer::same;
-  const double own = (same ? comparison.p_equivalence_flips : comparison.p).value_or(1), all = error + choices;
+  const double own = answered_p(comparison).value_or(1), all = error + choices;
   if (!(choices > 0) || !(all > 0)) return own;
   // Only the first term is estimated from few values.
   const double of_all = error > 0 ? freedom * (all / error) * (all / error) : 1e9;
   const double distance = std::abs(comparison.difference.mean), standard_error = std::sqrt(all);
+  if (const auto& of = comparison.noninferiority) {
+    const double beyond = comparison.answer == Answer::better  ? of->difference
+                          : comparison.answer == Answer::worse ? -of->margin - of->difference
+                                                               : of->margin + of->difference;
+    return std::max(own, student_above(of_all, beyond / standard_error));
+  }
   const double p = same ? student_above(of_all, (comparison.margin.value_or(0) - distance) / standard_error)
                         : 2 * student_above(of_all, distance / standard_error);
   return std::max(own, p);

@@ -4,6 +4,7 @@
 #include "experiments/statistics/comparison.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 namespace heed::statistics {
@@ -22,9 +23,14 @@ struct TuningChoice {
 TuningChoice tuning_choice(std::span<const double> results, double deviation, std::size_t tuning_seeds,
                            bool higher_is_better);
 
+/// The p that found the comparison's answer: of `same`, the equivalence test's; of other answers to
+/// Question::not_worse, the one-sided test's. Of an open answer, the reported p.
+std::optional<double> answered_p(const Comparison& comparison);
+
 /// p of the arm's answer with the choices' variance as further noise, for this arm only, by Student's t with
-/// Satterthwaite's degrees of freedom (1946, doi 10.2307/3002019): for `same`, of the two one-sided tests; for other
-/// answers, of a difference. Never smaller than the comparison's own p.
+/// Satterthwaite's degrees of freedom (1946, doi 10.2307/3002019): for `same`, of the two one-sided tests; for answers
+/// to Question::not_worse, of the answer's one-sided test; for other answers, of a difference. Never smaller than the
+/// comparison's own p.
 /// @param error     squared standard error of the difference, without the choices
 /// @param freedom   its degrees of freedom
 /// @param choices   the variance of the arm's choice plus that of the reference's

@@ -12,6 +12,8 @@ namespace heed::simulation {
 void paired_grid(Points& points, std::size_t sweeps, bool all);
 void unpaired_grid(Points& points, std::size_t sweeps, bool all);
 void smallest_differences(Points& points, std::size_t sweeps, bool all);
+/// Whether arms are not worse than their reference by more than a margin.
+void not_worse(Points& points, std::size_t tables, bool all);
 /// Arms of which a tenth of the runs fails to learn, and falls by far more than the margin.
 void rare_failures(Points& points, std::size_t sweeps);
 

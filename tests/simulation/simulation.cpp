@@ -469,6 +469,7 @@ int main(int count, char** arguments) {
       {"paired-grid", [&] { paired_grid(points, tables, long_form); }},
       {"unpaired-grid", [&] { unpaired_grid(points, tables, long_form); }},
       {"smallest-differences", [&] { smallest_differences(points, reports, long_form); }},
+      {"not-worse", [&] { not_worse(points, tables, long_form); }},
       {"rare-failures", [&] { rare_failures(points, sweeps); }},
       {"paired", [&] { paired(points); }},
       {"unpaired", [&] { unpaired(points); }},

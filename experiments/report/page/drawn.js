@@ -8,6 +8,10 @@ const picturesOf = (figure, ...names) => pictures.filter((svg) => report.figures
 /** Where a figure's pictures stand; CSS shows that which fits. */
 const place = () => element("div", { class: "chart drawn" });
 
+/** Of a comparison that asks for not worse: the p values of its other answers. */
+const notWorseTexts = ({ texts }) => [["better, p", texts.p_better],
+  ...(texts.p_worse ? [["worse by more than the margin, p", texts.p_worse]] : [])];
+
 function drawForest() {
   const shown = report.figures.find(({ kind }) => kind === "differences"), chart = place();
   if (!shown) return;
@@ -23,6 +27,7 @@ function drawForest() {
         ...(c.p === null ? [] : [["p", c.p_text]]),
         ...(c.interquartile === null || c.answer === "equal" ? [] : [["interquartile mean (BCa, approximate)",
           texts.interquartile]]),
+        ...(c.noninferiority ? notWorseTexts(c) : []),
         ...(c.p_equivalence_flips === null ? [] : [["equivalence, p", c.p_equivalence_flips_text]])];
     });
   }

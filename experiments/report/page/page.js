@@ -236,17 +236,21 @@ const notesOf = (...kinds) => report.notes.filter(({ kind }) => kinds.includes(k
 const noteText = ({ name, text }) => `${name}: ${text}`;
 
 /** The mark of an arm's answer: better | worse | differs | same | undecided. */
-const markOf = (answer) => ({ equal: "same", underpowered: "undecided" })[answer] ?? answer;
+const markOf = (answer) => ({ equal: "same", "not worse": "same", underpowered: "undecided" })[answer] ?? answer;
+/** Whether arms are asked to be not worse by more than the margin. Intervals are then open on the better side. */
+const asksNotWorse = report.asked === "not worse";
 const verdict = (arm) => markOf(arm.comparison.answer);
 const verdicts = {
-  better: ["better than the reference", d3.symbolTriangle], worse: ["worse", d3.symbolSquare],
+  better: ["better than the reference", d3.symbolTriangle],
+  worse: [asksNotWorse ? "worse by more than the margin" : "worse", d3.symbolSquare],
   differs: ["other than the reference", d3.symbolTriangle],
-  same: [report.margin ? "the same, within the margin" : "the same", d3.symbolDiamond],
+  same: [asksNotWorse ? "not worse by more than the margin" : report.margin ? "the same, within the margin" : "the same",
+    d3.symbolDiamond],
   undecided: ["undecided", d3.symbolCircle],
 };
 /** What the marks of arms that differ say, for captions. */
 const marksMean = (neutral ? "Triangles differ" : "Triangles are better, squares worse") +
-  (arms.some((arm) => arm.comparison && verdict(arm) === "same") ? ", diamonds the same" : "");
+  (arms.some((arm) => arm.comparison && verdict(arm) === "same") ? `, diamonds ${asksNotWorse ? "not worse" : "the same"}` : "");
 
 /** A name for a list: in quotation marks if it has a comma itself, or "and". */
 const inList = (name) => (/, | and /.test(name) ? `\u201c${name}\u201d` : name);
@@ -291,6 +295,9 @@ const arrowhead = (side, size = 7) => `M${size * side},0L${-size / 2 * side},${-
 
 /** A mark at an axis' end, to the right (1) or to the left (-1), for an interval that continues beyond it. */
 const continues = (side, size = 5) => `M${-size * side},${-size}L0,0L${-size * side},${size}`;
+
+/** The ends of a comparison's interval, beyond every axis where it is open (a scale can't map infinity); null without one. */
+const endsOf = ({ interval }) => interval && [interval[0] ?? -1e100, interval[1] ?? 1e100];
 
 /** Whether some of these arms have an interval, which takes six seeds. */
 const haveIntervals = (which) => which.some(({ comparison }) => comparison && comparison.interval);

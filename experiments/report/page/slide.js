@@ -59,14 +59,18 @@ function drawTalkFigure(svg, all) {
   const forest = [510 - free, 800 - free], number = 930 - 0.7 * free, brackets = number + 13, words = 1258;
 
   const { is_cut: isCut, x: axis } = report.figures[0];  // differences stand before all other figures
-  const [least, most] = isCut ? [axis.low, axis.high] : d3.extent([0, report.margin || 0, -report.margin || 0,
-    ...shown.flatMap(({ comparison: { difference, interval } }) => [difference, ...(interval || [])])]);
+  const line = report.figures[0].margin_line, band = asksNotWorse ? 0 : report.margin || 0;
+  const [least, most] = isCut ? [axis.low, axis.high] : d3.extent([0, line || 0, band, -band,
+    ...shown.flatMap(({ comparison: { difference, interval } }) => [difference,
+      ...(interval || []).filter((end) => end !== null)])]);
   const pad = 0.04 * (most - least || 1);
   const x = d3.scaleLinear().domain([least - pad, most + pad]).range(forest), bottom = top + row * shown.length;
   const inside = (value) => Math.max(forest[0], Math.min(forest[1], x(value)));
   const outside = (value) => (x(value) < forest[0] ? -1 : x(value) > forest[1] ? 1 : 0);
-  if (report.margin) svg.append("rect").attr("class", "margin").attr("x", x(-report.margin)).attr("y", top)
-    .attr("width", x(report.margin) - x(-report.margin)).attr("height", bottom - top);
+  if (band) svg.append("rect").attr("class", "margin").attr("x", x(-band)).attr("y", top)
+    .attr("width", x(band) - x(-band)).attr("height", bottom - top);
+  if (line) svg.append("line").attr("class", "worse").attr("stroke-width", 3).attr("stroke-dasharray", "12 8")
+    .attr("x1", inside(line)).attr("x2", inside(line)).attr("y1", top).attr("y2", bottom);
   svg.append("line").attr("class", "zero").attr("x1", x(0)).attr("x2", x(0)).attr("y1", top).attr("y2", bottom);
   // Ticks that have room for their numbers, 0 before all others.
   const tickText = d3.format("~g"), ticks = [];
@@ -77,7 +81,7 @@ function drawTalkFigure(svg, all) {
     .attr("y", bottom + 34).attr("text-anchor", "middle").text((value) => minus(tickText(value)));
 
   shown.forEach((arm, i) => {
-    const name = verdict(arm), { difference, interval } = arm.comparison;
+    const name = verdict(arm), { difference } = arm.comparison, interval = endsOf(arm.comparison);
     const middle = top + (i + 0.5) * row, at = (text) => text.attr("y", middle).attr("dy", "0.35em");
     const g = svg.append("g").attr("class", "talk-row");
     if (i) g.append("line").attr("class", "rule").attr("x1", edge).attr("x2", width - edge).attr("y1", top + i * row)
@@ -116,7 +120,7 @@ function drawTalkFigure(svg, all) {
   const intervals = haveIntervals(shown) ? `, ${confidence} intervals` : "";
   const foot = `${metric.name}${unit}, ${metric.direction}: difference from ` +
     `the reference${intervals}, ${seeds}` +
-    `${report.margin ? `, margin ±${report.margin}` : ""}` +
+    `${report.margin ? `, margin ${line ? minus(String(line)) : `±${report.margin}`}` : ""}` +
     `${rest ? `; and ${rest} more` : ""}${report.table ? "; made elsewhere, no plan" : ""}`;
   fitText(svg.append("text").attr("class", "small soft").attr("x", edge).attr("y", height - 34), foot,
     width - 2 * edge);

@@ -47,7 +47,7 @@ function trendPoint(arm, x, { key, of, spread }, view) {
   if (arm.reference) return null;
   if (key !== "metric") return around(value - base, 0, [texts.differences[key]]);
   if (!arm.comparison) return null;
-  const { difference, interval } = arm.comparison, [low, high] = interval || [difference, difference];
+  const { difference, interval } = arm.comparison, [low, high] = (interval || [null, null]).map((end) => end ?? difference);
   return { x, y: difference, low, high, cells: comparisonTexts(arm) };
 }
 

@@ -101,6 +101,10 @@ std::vector<ReportData> reports() {
   add([](ReportData& report) { report.metric.direction = Direction::none; });
   add([](ReportData& report) { report.arms.resize(1); });
   add([](ReportData& report) {
+    report.margin = 0.1;
+    report.asked = statistics::Question::not_worse;
+  });
+  add([](ReportData& report) {
     for (ReportArm& arm : report.arms)
       for (ReportRun& run : arm.runs) {
         ReportRun none;
