@@ -139,6 +139,7 @@ struct ReportOptions {
   std::string metric = "val_loss";  ///< the metric that decides the comparison
   std::vector<std::string> also;    ///< further metrics; together with `metric` they are one family of comparisons
   WordOrNumber margin{"none", 0};   ///< none | a number in the metric's unit: differences below it are irrelevant
+  std::string answer = "same";      ///< same | not worse: what a margin is for (statistics::Question)
   std::string test = "paired";      ///< paired | unpaired: the statistical test that compares runs
   WordOrNumber learned{"found", 0}; ///< found | a number: a seed has learned if its metric reaches this value
   std::string question;             ///< the question that the sweep answers, for readers

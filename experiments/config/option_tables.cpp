@@ -318,6 +318,11 @@ const OptionTable<ReportOptions>& report_option_table() {
              "Largest difference from the reference that counts as the same, in the metric's unit: none, or a number. "
              "With a number, reports also test for equivalence.")
           .one_of({"none"}).above(0).without_effect_on_results(),
+      option("answer", &O::answer,
+             "What is asked with the margin: whether an arm is the same as the reference within it (same), or whether "
+             "it is not worse by more than the margin (not worse), for which five seeds suffice. Then p and one-sided "
+             "bounds are of this, for all arms together.")
+          .one_of({"same", "not worse"}).without_effect_on_results(),
       option("test", &O::test,
              "How an arm's runs are compared with the reference's: each with the run of the same seed (paired), or all "
              "with all (unpaired). Unpaired finds smaller differences if runs with the same seed hardly correlate.")

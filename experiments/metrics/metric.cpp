@@ -49,6 +49,20 @@ void Metric::require_margin(double margin, const std::string& given) const {
                               given, margin, name, range_in_words()));
 }
 
+void Metric::require_noninferiority(std::optional<double> margin, const std::string& given,
+                                    const std::string& margin_option, const std::string& other) const {
+  if (!is_goal())
+    throw Refused(
+        fmt::format("{}: whether an arm is not worse can't be asked by {}, because neither more nor less of it "
+                    "is better; ask for \"same\", or name another metric ({})",
+                    given, name, other));
+  if (!margin)
+    throw Refused(
+        fmt::format("{}: whether an arm is not worse needs a margin, the most by which it may be worse; set {} "
+                    "to a number above 0{}, or ask for \"same\"",
+                    given, margin_option, unit.empty() ? "" : fmt::format(" (in {})", unit)));
+}
+
 void Metric::require_value(double value, const std::string& given) const {
   if (!has(value))
     throw Refused(fmt::format("{} = {:g}: {} is always {}; take a value in this range", given, value, name,

@@ -43,6 +43,11 @@ struct Metric {
   /// Throws heed::Refused, with `given` ("report.margin") in front, for a margin that no difference of two values
   /// exceeds: any two arms would be the same. `margin` is above 0.
   void require_margin(double margin, const std::string& given) const;
+  /// Throws heed::Refused, with `given` ("report.answer") in front, if whether arms are not worse can't be asked:
+  /// without a margin, or if no direction is better.
+  /// @param margin_option, other  the options that mend it: "report.margin", "report.metric"
+  void require_noninferiority(std::optional<double> margin, const std::string& given, const std::string& margin_option,
+                              const std::string& other) const;
   /// Throws heed::Refused, with `given` in front, for a value that the metric cannot have.
   void require_value(double value, const std::string& given) const;
 };

@@ -316,6 +316,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   report.name = plan.name;
   report.hash = plan.hash;
   report.sweep = plan.sweep;
+  if (plan.asks_not_worse()) report.asked = statistics::Question::not_worse;
   report.out = out;
   report.folder = folder;
   report.seeds = plan.seeds;

@@ -57,11 +57,13 @@ bool unpaired(const Plan& plan) { return plan.test == "unpaired"; }
 
 std::string first_line(const Plan& plan) {
   const std::size_t seeds = plan.seeds.size();
-  double smallest = statistics::smallest_p(seeds);
-  std::size_t needed = statistics::seeds_for_level(level_of(plan));
+  const double sides = plan.asks_not_worse() ? 0.5 : 1; // a one-sided p can be half as large
+  double smallest = sides * statistics::smallest_p(seeds);
+  std::size_t needed = statistics::seeds_for_level(level_of(plan) / sides);
   if (unpaired(plan)) {
     const auto corrected = [&](std::size_t n) {
-      return std::min(1.0, static_cast<double>(family_of(plan)) * statistics::smallest_unpaired_p(n, n));
+      const std::size_t family = plan.asks_not_worse() ? compared_arms(plan) : family_of(plan);
+      return std::min(1.0, sides * static_cast<double>(family) * statistics::smallest_unpaired_p(n, n));
     };
     smallest = corrected(seeds);
     for (needed = 1; corrected(needed) > level_of(plan);) ++needed;
@@ -102,7 +104,8 @@ std::vector<EffectRow> effect_rows(const Plan& plan, std::optional<double> effec
   if (compared == 0) return {};
   const std::size_t family = family_of(plan);
   const statistics::SweepSize sweep{plan.seeds.size(), family, level_of(plan)},
-      by_margin{plan.seeds.size(), compared + interactions_planned(plan), level_of(plan)}; // of the first metric
+      by_margin{plan.seeds.size(), compared + interactions_planned(plan), level_of(plan)}, // of the first metric
+      arms_only{plan.seeds.size(), compared, level_of(plan)};
   std::vector<EffectRow> rows;
   for (const double size : effect ? std::vector{*effect} : std::vector{0.5, 1.0, 1.5, 2.0}) {
     const double apart = std::numbers::sqrt2 * size; // in standard deviations of an arm
@@ -113,7 +116,10 @@ std::vector<EffectRow> effect_rows(const Plan& plan, std::optional<double> effec
     row.seeds_unpaired = statistics::unpaired_seeds_for_effect(apart, power, sweep.level, family);
     row.power_paired = statistics::paired_power_of(size, sweep);
     row.power_unpaired = statistics::unpaired_power_of(apart, sweep);
-    if (plan.margin)
+    if (plan.margin && plan.asks_not_worse())
+      row.not_worse = unpaired(plan) ? statistics::unpaired_noninferiority_of(apart, arms_only)
+                                     : statistics::paired_noninferiority_of(size, arms_only);
+    else if (plan.margin)
       row.same = unpaired(plan) ? statistics::unpaired_sameness_of(apart, by_margin)
                                 : statistics::paired_sameness_of(size, by_margin);
   }
@@ -139,7 +145,9 @@ std::string seed_advice(const Plan& plan, std::optional<double> effect) {
   column(fmt::format("power, n = {}", plan.seeds.size()),
          [](const EffectRow& row) { return per_cent(row.power_paired); });
   column("power, unpaired", [](const EffectRow& row) { return per_cent(row.power_unpaired); });
-  if (plan.margin) column("same", [](const EffectRow& row) { return per_cent(row.same.value_or(0)); });
+  if (plan.asks_not_worse())
+    column("not worse", [](const EffectRow& row) { return per_cent(row.not_worse.value_or(0)); });
+  else if (plan.margin) column("same", [](const EffectRow& row) { return per_cent(row.same.value_or(0)); });
 
   std::string text = fmt::format("  seeds    {}\n{}\n{}\n", first_line(plan), looks_line(plan), to_text(table));
   text += paragraph("d_z: the size of an effect. It is the mean of an arm's differences from the reference / the "
@@ -153,7 +161,14 @@ std::string seed_advice(const Plan& plan, std::optional<double> effect) {
                                 family > 1 ? fmt::format(" of one arm, if the sweep compares {}", family_text(plan))
                                            : ""));
   text += which_finds_more(plan, rows);
-  if (plan.margin)
+  if (plan.asks_not_worse())
+    text += paragraph(fmt::format(
+        "not worse: in how many of 100 sweeps an arm without any difference is called not worse (or better), if the "
+        "margin, {:g}, is d_z standard deviations of the differences. This is what the plan asks of the arms; the "
+        "other "
+        "columns are of differences of either sign.",
+        plan.margin.value_or(0)));
+  else if (plan.margin)
     text +=
         paragraph(fmt::format("same: in how many of 100 sweeps an arm without any difference is called the same, if "
                               "the margin, {:g}, is d_z standard deviations of the differences.",

@@ -21,6 +21,8 @@ struct EffectRow {
   /// If the plan has a margin: the probability that the plan's test calls an arm without a difference the same, with a
   /// margin as large as the effect.
   std::optional<double> same;
+  /// Likewise not worse by more than the margin, if the plan asks that.
+  std::optional<double> not_worse;
 };
 
 /// The rows for d_z 0.5, 1, 1.5 and 2, or only for `effect`. Empty without comparisons. The unpaired test assumes

@@ -338,6 +338,7 @@ void require_question(const ResultTable& table, const ResultRequest& question) {
       throw Refused(fmt::format("{} {}: it must be {}{}", question.option(option), shown_text(value),
                                 list_in_words(words), did_you_mean(value, words)));
   };
+  require_word(question.answer, "answer", {"same", "not worse"});
   require_word(question.test, "test", {"paired", "unpaired"});
   require_word(question.precision, "precision", {"float32", "float64"});
   if (question.margin && !(*question.margin > 0 && std::isfinite(*question.margin)))
@@ -357,6 +358,9 @@ ReportData compare_results(const ResultTable& table, const ResultRequest& questi
   const std::vector<ResultGroup> groups = groups_of(table, question, runs);
   std::vector<std::string> warnings = spellings_in_words(runs);
   const std::vector<Metric> metrics = metrics_of_table(table, question, runs, warnings);
+  if (question.answer != "same")
+    metrics.front().require_noninferiority(question.margin, question.option("answer"), question.option("margin"),
+                                           question.option("metric") + " or " + question.option("direction"));
   if (question.margin) metrics.front().require_margin(*question.margin, question.option("margin"));
   if (question.learned) metrics.front().require_value(*question.learned, question.option("learned"));
   ReportData report;
@@ -368,6 +372,7 @@ ReportData compare_results(const ResultTable& table, const ResultRequest& questi
   report.metric = metrics.front();
   report.also.assign(metrics.begin() + 1, metrics.end());
   report.margin = question.margin;
+  if (question.answer != "same") report.asked = statistics::Question::not_worse;
   report.learned = question.learned;
   report.test = question.test == "unpaired" ? statistics::Test::unpaired : statistics::Test::paired;
   report.resolution = question.precision == "float64" ? 0x1p-50 : 0x1p-23;

@@ -109,6 +109,7 @@ struct ResultRequest {
   // How arms are compared. "higher" or "METRIC=higher"; "0,1" or "METRIC=0,1"; "nats" or "METRIC=nats".
   std::vector<std::string> direction, bounds, unit;
   std::optional<double> margin, learned;
+  std::string answer = "same"; ///< same | not worse: what the margin is for
   std::string test = "paired"; ///< paired | unpaired
   /// float32 | float64: values that differ by its rounding are equal. Tables have all the digits that they state.
   std::string precision = "float64";

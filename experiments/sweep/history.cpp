@@ -77,6 +77,7 @@ std::vector<std::string> plan_changes(const Plan& earlier, const Plan& later) {
   };
   changed("report.also", listed(earlier.also), listed(later.also));
   changed("report.margin", number_or(earlier.margin, "none"), number_or(later.margin, "none"));
+  changed("report.answer", earlier.answer, later.answer);
   changed("report.test", earlier.test, later.test);
   changed("report.learned", number_or(earlier.learned, "found"), number_or(later.learned, "found"));
   return out;

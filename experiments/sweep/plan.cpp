@@ -73,6 +73,7 @@ std::string hash_of(const Plan& plan) {
   std::string text = fmt::format("metric {}\n", plan.metric);
   if (!plan.also.empty()) text += fmt::format("also {}\n", fmt::join(plan.also, ", "));
   if (plan.margin) text += fmt::format("margin {}\n", *plan.margin);
+  if (plan.asks_not_worse()) text += fmt::format("answer {}\n", plan.answer);
   if (plan.test != "paired") text += fmt::format("test {}\n", plan.test);
   if (plan.learned) text += fmt::format("learned {}\n", *plan.learned);
   text += fmt::format("match {}\nseeds {}\n", plan.match, fmt::join(plan.seeds, ", "));

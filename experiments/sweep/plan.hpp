@@ -149,6 +149,7 @@ struct Plan {
   std::string match = "none";    ///< none | parameters | flops | state
   std::string reference_name;    ///< what reports call the reference; empty: by the options that arms change
   std::optional<double> margin;  ///< equivalence margin: differences up to this are the same, in the metric's unit
+  std::string answer = "same";   ///< same | not worse: what the margin is for
   std::string test = "paired";   ///< paired | unpaired
   std::optional<double> learned; ///< a seed whose metric reaches this value has learned; empty: to be estimated
   std::string question;          ///< the question of the sweep, for readers
@@ -168,6 +169,7 @@ struct Plan {
   /// Messages for the user from making the plan, such as entries that match nothing; not saved in the file.
   std::vector<std::string> notes;
 
+  bool asks_not_worse() const { return answer != "same"; }
   std::string folder_name() const; ///< NAME-HASH, safe as a folder name
 };
 
@@ -206,9 +208,9 @@ std::vector<std::string> run_ids(const Plan& plan);
 /// Empty: unknown.
 std::optional<PlannedCost> planned_cost(const Plan& plan, std::size_t arm);
 
-/// A hash of 12 hexadecimal digits, of the metrics, margin, test, threshold, question, match, groups, seeds, looks,
-/// arms, runs and variation. For a tuned sweep it covers all trials and all possible runs, so it does not change with
-/// the choices.
+/// A hash of 12 hexadecimal digits, of the metrics, margin, answer, test, threshold, question, match, groups, seeds,
+/// looks, arms, runs and variation. For a tuned sweep it covers all trials and all possible runs, so it does not change
+/// with the choices.
 std::string hash_of(const Plan& plan);
 
 /// The run's configuration. Throws heed::Refused if this version does not understand it.

@@ -125,6 +125,10 @@ std::string seeds_note(const Plan& plan) {
   if (plan.arms.size() < 2 || seeds < 2 || smallest_p_of(plan, seeds) <= statistics::significance_level) return "";
   std::size_t enough = seeds;
   while (smallest_p_of(plan, enough) > statistics::significance_level) ++enough;
+  if (plan.asks_not_worse())
+    return fmt::format("with {} seeds p is at least {:.2g}, so no arm can be shown to be not worse than the reference; "
+                       "that takes {} seeds or more (sweep.seeds={})",
+                       seeds, smallest_p_of(plan, seeds), enough, enough);
   return fmt::format("with {} seeds p is at least {:.2g}, so no arm can differ from the reference; differences can be "
                      "found with {} seeds or more (sweep.seeds={})",
                      seeds, smallest_p_of(plan, seeds), enough, enough);
@@ -200,6 +204,9 @@ void refuse_unreachable(const Preparation& prepared) {
   const Metric& metric = prepared.metric;
   check_target(prepared, plan.metric, "report.metric");
   for (const std::string& also : plan.also) check_target(prepared, also, "report.also");
+  if (plan.asks_not_worse())
+    metric.require_noninferiority(plan.margin, placed(prepared.settings, "report.answer"), "report.margin",
+                                  "report.metric");
   if (plan.margin) metric.require_margin(*plan.margin, placed(prepared.settings, "report.margin"));
   if (plan.learned) metric.require_value(*plan.learned, placed(prepared.settings, "report.learned"));
 }
@@ -237,10 +244,12 @@ std::vector<std::string> notes_of(const Preparation& prepared) {
 }
 
 double smallest_p_of(const Plan& plan, std::size_t seeds) {
-  if (plan.test != "unpaired") return statistics::smallest_p(seeds);
+  const double sides = plan.asks_not_worse() ? 0.5
+                                             : 1; // a one-sided test counts a flip and its mirror image separately
+  if (plan.test != "unpaired") return sides * statistics::smallest_p(seeds);
   const auto compared = std::ranges::count_if(plan.arms,
                                               [&](const Arm& arm) { return &plan.arms[arm.reference] != &arm; });
-  return std::min(1.0, static_cast<double>(std::max<std::ptrdiff_t>(compared, 1)) *
+  return std::min(1.0, static_cast<double>(std::max<std::ptrdiff_t>(compared, 1)) * sides *
                            statistics::smallest_unpaired_p(seeds, seeds));
 }
 

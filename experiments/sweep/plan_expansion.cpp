@@ -377,6 +377,7 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
   plan.metric = reference.report.metric;
   plan.also = reference.report.also;
   if (const WordOrNumber& margin = reference.report.margin; margin.word.empty()) plan.margin = margin.number;
+  plan.answer = reference.report.answer;
   plan.test = reference.report.test;
   if (const WordOrNumber& learned = reference.report.learned; learned.word.empty()) plan.learned = learned.number;
   plan.question = reference.report.question;

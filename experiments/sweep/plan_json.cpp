@@ -247,6 +247,9 @@ Plan read(std::string_view bytes) {
     plan.margin = real(*margin, "margin");
     if (!(*plan.margin > 0)) throw Wrong{"\"margin\" is not a number above 0"};
   }
+  if (object.contains("answer")) plan.answer = text(object, "answer");
+  if (plan.answer != "same" && (plan.answer != "not worse" || !plan.margin))
+    throw Wrong{"\"answer\" is not \"not worse\" with a margin"};
   if (object.contains("test")) plan.test = text(object, "test");
   if (plan.test != "paired" && plan.test != "unpaired") throw Wrong{"\"test\" is neither paired nor unpaired"};
   if (const json::value* learned = object.if_contains("learned")) plan.learned = real(*learned, "learned");
@@ -367,6 +370,7 @@ std::string to_json(const Plan& plan) {
                     line("metric", plan.metric);
   if (!plan.also.empty()) out += line("also", plan.also);
   if (plan.margin) out += line("margin", *plan.margin);
+  if (plan.asks_not_worse()) out += line("answer", plan.answer);
   if (plan.test != "paired") out += line("test", plan.test);
   if (plan.learned) out += line("learned", *plan.learned);
   if (!plan.question.empty()) out += line("question", plan.question);

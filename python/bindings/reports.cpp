@@ -23,7 +23,7 @@ namespace nb = nanobind;
 namespace heed {
 BOOST_DESCRIBE_STRUCT(ResultRequest, (),
                       (metrics, reference, arm, pair, group, seed, first, step, state, time, parameters, run_name,
-                       direction, bounds, unit, margin, learned, test, precision, name, question))
+                       direction, bounds, unit, margin, learned, answer, test, precision, name, question))
 } // namespace heed
 
 namespace heed::python {

@@ -24,8 +24,8 @@ def compare(results: Results, *, metric: Words = (), arm: Words = (), reference:
             pair: Words = (), group: Words = (), first: Any = "", step: str = "", state: str = "", time: str = "", parameters: str = "",
             run_name: str = "", direction: str | Mapping[str, str] = "",
             bounds: tuple[float, float] | Mapping[str, tuple[float, float]] | None = None,
-            unit: str | Mapping[str, str] = "", margin: float | None = None, learned: float | None = None,
-            test: str = "paired", precision: str = "float64", name: str = "", question: str = "") -> Report:
+            unit: str | Mapping[str, str] = "", margin: float | None = None, answer: str = "same",
+            learned: float | None = None, test: str = "paired", precision: str = "float64", name: str = "", question: str = "") -> Report:
     """Compares runs that were made elsewhere, with the statistics of a sweep. The same as `heed compare FILE`.
 
     Args:
@@ -50,6 +50,7 @@ def compare(results: Results, *, metric: Words = (), arm: Words = (), reference:
         bounds: The metric's lowest and highest possible value, or a pair for each metric.
         unit: The metric's unit, for readers, or one for each metric.
         margin: Differences up to this count as the same, in the unit of the first metric.
+        answer: What is asked with the margin: "same", or "not worse" (by more than the margin).
         learned: A run that reaches this value has learned.
         test: "paired" or "unpaired".
         precision: "float32" or "float64": values that differ by its rounding are equal.
@@ -64,7 +65,7 @@ def compare(results: Results, *, metric: Words = (), arm: Words = (), reference:
     asked = _heed.ResultRequest()
     asked.metrics, asked.arm, asked.pair, asked.group = map(_words, (metric, arm, pair, group))
     for name_of, value in (("reference", reference), ("first", first), ("seed", seed), ("step", step), ("state", state), ("time", time),
-                           ("parameters", parameters), ("run_name", run_name), ("test", test), ("precision", precision),
+                           ("parameters", parameters), ("run_name", run_name), ("answer", answer), ("test", test), ("precision", precision),
                            ("name", name), ("question", question)):
         if isinstance(value, (list, tuple, dict, set)):
             raise _heed.Refused(f"{name_of} is {value!r}; it must be one text")

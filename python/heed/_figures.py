@@ -22,6 +22,7 @@ _ARMS = ["#1d1f23", "#0072b2", "#d55e00", "#009e73", "#b3588f", "#c98500", "#3a9
 _DASHES: list[Any] = ["solid", (0, (7, 2)), (0, (2, 2)), (0, (7, 2, 2, 2)), (0, (4, 1)), (0, (1, 1)), (0, (9, 3))]
 # What differs from the reference is told by the shape of a mark as well as by its colour.
 _MARKS = {"better": ("^", "#0067a8"), "worse": ("s", "#bf4a00"), "differs": ("^", "#0067a8"), "same": ("D", "#00735a"),
+          "not worse": ("D", "#00735a"),
           "equal": ("D", "#00735a"), "undecided": ("o", "#6d7078"), "underpowered": ("o", "#6d7078")}
 _STYLE = {"font.family": "serif", "font.size": 9, "axes.edgecolor": _LINE, "axes.labelcolor": _SOFT,
           "text.color": _INK, "xtick.color": _SOFT, "ytick.color": _INK, "axes.spines.top": False,
@@ -56,7 +57,8 @@ def _figures(document: dict[str, Any], kind: str, across: str = "") -> list[dict
 
 
 def forest(document: dict[str, Any], ax: Axes | None) -> Figure:
-    """Differences from the reference with their intervals, an arm a row, and the band of the margin."""
+    """Differences from the reference with their intervals, an arm a row, and the band of the margin; or its line, where
+    arms are asked to be not worse. An interval that is open on a side goes to the plot's edge."""
     found = _figures(document, "differences")
     if not found:
         raise _heed.Refused("there is nothing to compare: no arm has a run with the seed of a run of its reference")
@@ -66,6 +68,8 @@ def forest(document: dict[str, Any], ax: Axes | None) -> Figure:
         axes.axvline(0, color=_SOFT, linewidth=1)
         if shown["margin"]:
             axes.axvspan(-shown["margin"], shown["margin"], color="#00735a", alpha=0.12, linewidth=0)
+        if shown.get("margin_line") is not None:
+            axes.axvline(shown["margin_line"], color="#bf4a00", linewidth=1, linestyle=(0, (5, 3)))
         for place, row in enumerate(rows):
             mark, colour = _MARKS[row["mark"]]
             low, value, high = row["low"][0], row["value"][0], row["high"][0]
@@ -74,8 +78,11 @@ def forest(document: dict[str, Any], ax: Axes | None) -> Figure:
                           linestyle="none", transform=axes.get_yaxis_transform(), clip_on=False)
             else:
                 if row["has_range"]:
-                    axes.plot([low, high], [place, place], color=colour, linewidth=1.2, solid_capstyle="butt")
-                    axes.plot([low, high], [place, place], color=colour, linestyle="none", marker="|", markersize=6)
+                    ends = [shown["x"]["low"] if low is None else low, shown["x"]["high"] if high is None else high]
+                    axes.plot(ends, [place, place], color=colour, linewidth=1.2, solid_capstyle="butt")
+                    for end, given, arrow in ((ends[0], low, "<"), (ends[1], high, ">")):
+                        axes.plot([end], [place], color=colour, linestyle="none", marker="|" if given is not None else arrow,
+                                  markersize=6 if given is not None else 4, clip_on=given is not None)
                 axes.plot([value], [place], color=colour, marker=mark, markersize=6, linestyle="none",
                           markerfacecolor="white" if mark == "o" else colour)
             axes.annotate(row["text"], (1.02, place), xycoords=("axes fraction", "data"), va="center", color=_SOFT,

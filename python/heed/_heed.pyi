@@ -37,6 +37,7 @@ class ResultRequest:
     unit: Sequence[str]
     margin: float | None
     learned: float | None
+    answer: str
     test: str
     precision: str
     name: str

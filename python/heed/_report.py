@@ -88,8 +88,8 @@ class Report:
 
     @property
     def answers(self) -> dict[str, str | None]:
-        """For each arm the answer in a word: better, worse, differs, same, equal, undecided, underpowered, or none
-        where nothing can be compared; None for the reference."""
+        """For each arm the answer in a word: better, worse, differs, same, not worse, equal, undecided, underpowered,
+        or none where nothing can be compared; None for the reference."""
         return {arm["label"]: arm["answer"] for arm in self.document["arms"]}
 
     @property

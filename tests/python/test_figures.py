@@ -96,6 +96,16 @@ def test_what_is_missing_is_said():
         report.attention(0, 0)
 
 
+def test_a_bound_has_one_end_and_the_margin_is_a_line():
+    values = {"a": [0.80, 0.82, 0.79, 0.81, 0.83], "b": [0.81, 0.82, 0.80, 0.81, 0.84]}
+    rows = [{"arm": arm, "seed": seed, "accuracy": value} for arm, of in values.items() for seed, value in enumerate(of)]
+    report = heed.compare(rows, metric="accuracy", reference="a", margin=0.05, answer="not worse")
+    assert report.answers == {"a": None, "b": "not worse"}
+    shown = report.document["figures"][0]
+    assert shown["margin_line"] == -0.05 and shown["series"][0]["high"] == [None]
+    assert [-0.05, -0.05] in [list(line.get_xdata()) for line in report.forest().axes[0].lines]
+
+
 def test_figures_are_drawn_where_the_caller_wants_them(sweep):
     figure = pytest.importorskip("matplotlib.figure").Figure()
     left, right = figure.subplots(1, 2)

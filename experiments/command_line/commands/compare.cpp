@@ -151,6 +151,10 @@ void add_compare(Commands& commands) {
         command.add("--unit [METRIC=]UNIT", question.unit, "the metric's unit").repeatable();
         command.add("--margin VALUE", question.margin,
                     "differences up to this are the same, in the first metric's unit");
+        command
+            .add("--answer WORD", question.answer,
+                 "with --margin: same, or \"not worse\" (by more than the margin) [same]")
+            .one_of({"same", "not worse"});
         command.add("--learned VALUE", question.learned,
                     "a run that reaches this value has learned [by the gap, if any]");
         command.add("--test TEST", question.test, "paired or unpaired [paired]").one_of({"paired", "unpaired"});

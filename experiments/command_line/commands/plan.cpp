@@ -20,7 +20,8 @@
 
 namespace heed {
 
-BOOST_DESCRIBE_STRUCT(EffectRow, (), (effect, seeds, seeds_each, seeds_unpaired, power_paired, power_unpaired, same))
+BOOST_DESCRIBE_STRUCT(EffectRow, (),
+                      (effect, seeds, seeds_each, seeds_unpaired, power_paired, power_unpaired, same, not_worse))
 
 namespace {
 
@@ -137,6 +138,7 @@ json::array effects_json(const Plan& plan, std::optional<double> effect) {
   for (const EffectRow& row : effect_rows(plan, effect)) {
     json::object& entry = out.emplace_back(json::value_from(row)).as_object();
     if (!row.same) entry.erase("same");
+    if (!row.not_worse) entry.erase("not_worse");
   }
   return out;
 }

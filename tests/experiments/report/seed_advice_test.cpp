@@ -6,6 +6,7 @@
 #include "tests/contains.hpp"
 
 #include <chrono>
+#include <cmath>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -47,6 +48,27 @@ TEST_CASE("a plan says how many seeds effects take", "[report]") {
   CHECK(contains(ten, "  effect d_z  seeds, 1 arm  seeds, 10 arms  seeds, unpaired  power, n = 8  power, unpaired\n"
                       "         0.2           199             337 "));
   CHECK_FALSE(contains(ten, "1.5"));
+}
+
+TEST_CASE("a plan that asks for not worse has a column for it", "[report]") {
+  Plan five = plan(2, 5);
+  five.margin = 0.02;
+  five.answer = "not worse";
+  const std::vector<EffectRow> rows = effect_rows(five);
+  for (const EffectRow& row : rows) CHECK_FALSE(row.same);
+  // All five of m + d are above 0: Phi(m)^5.
+  CHECK(rows[1].not_worse.value() == Approx(std::pow(0.8413, 5)).margin(0.03));
+  CHECK(rows[3].not_worse.value() == Approx(std::pow(0.9772, 5)).margin(0.03));
+  const std::string text = seed_advice(five);
+  CHECK(contains(text, "smallest possible p with 5 seeds: 0.031"));
+  CHECK(contains(text, "power, unpaired  not worse\n"));
+  CHECK(contains(text, "not worse: in how many of 100 sweeps"));
+  CHECK_FALSE(contains(text, "same:"));
+  five.seeds.resize(4);
+  CHECK(contains(seed_advice(five), "with n = 4, p cannot be below 0.0625; at least 5 seeds are needed"));
+  five.test = "unpaired";
+  five.seeds.resize(3);
+  CHECK(contains(seed_advice(five), "smallest possible p with 3 seeds: 0.05\n"));
 }
 
 TEST_CASE("a plan says what its own seeds find", "[report][many]") {

@@ -103,6 +103,32 @@ TEST_CASE("margins and thresholds beyond a metric's range are refused, as in swe
         }) == "not refused");
 }
 
+TEST_CASE("whether arms are not worse is asked with a margin and a direction", "[results]") {
+  const std::string text = csv_of_three_arms();
+  const auto asked = [&](const auto& change) {
+    ResultRequest question = accuracy_of();
+    question.answer = "not worse";
+    change(question);
+    return question;
+  };
+  const auto refused = [&](const auto& change) { return refusal([&] { compared(text, asked(change)); }); };
+  CHECK(contains(
+      refused([](ResultRequest&) {}),
+      "--answer: whether an arm is not worse needs a margin, the most by which it may be worse; set --margin to a "
+      "number above 0"));
+  CHECK(contains(refused([](ResultRequest& q) {
+                   q.margin = 0.1;
+                   q.direction = {"none"};
+                 }),
+                 "neither more nor less of it is better; ask for \"same\", or name another metric (--metric or "
+                 "--direction)"));
+  CHECK(contains(refused([](ResultRequest& q) { q.answer = "notworse"; }), "--answer \"notworse\": it must be"));
+  const ReportData report = compared(text, asked([](ResultRequest& q) { q.margin = 0.1; }));
+  CHECK(report.asks_not_worse());
+  for (const ReportArm& arm : report.arms)
+    if (arm.comparison) CHECK(arm.comparison->noninferiority);
+}
+
 TEST_CASE("fractions beside per cent are noted at the top", "[results]") {
   const auto warnings = [](const std::string& text, const std::vector<std::string>& bounds = {}) {
     ResultRequest question = accuracy_of();

@@ -44,6 +44,9 @@ TEST_CASE("what a later plan asks otherwise is told in words", "[sweep][history]
         std::vector<std::string>{"report.metric val_loss -> val_accuracy", "report.also none -> val_loss",
                                  "report.margin none -> 0.01", "report.test paired -> unpaired",
                                  "report.learned found -> 0.9"});
+  CHECK(plan_changes(plan("[0, 1]", "[\"additive\"]", "margin = 0.01\n"),
+                     plan("[0, 1]", "[\"additive\"]", "margin = 0.01\nanswer = \"not worse\"\n")) ==
+        std::vector<std::string>{"report.answer same -> not worse"});
 }
 
 TEST_CASE("earlier sweeps that share runs are found", "[sweep][history]") {

@@ -50,6 +50,15 @@ TEST_CASE("a margin, a threshold and a target that no value of the metric meets 
   CHECK_THAT(refused({"report.metric=val_perplexity", "report.learned=0.5"}), Contains("at least 1"));
 }
 
+TEST_CASE("whether arms are not worse needs a margin and a direction", "[sweep][notes]") {
+  const std::string answer = "report.answer=not worse";
+  CHECK(refused({answer, "report.margin=0.1"}) == "");
+  CHECK_THAT(refused({answer}), Contains("report.answer (command line): whether an arm is not worse needs a margin") &&
+                                    Contains("set report.margin to a number above 0 (in nats)"));
+  CHECK_THAT(refused({answer, "report.margin=0.1", "report.metric=train_gradient_norm"}),
+             Contains("report.answer (command line)") || Contains("report.metric"));
+}
+
 TEST_CASE("what some value of the metric meets is fine", "[sweep][notes]") {
   for (const std::vector<std::string>& fine :
        {Notes{"report.metric=val_accuracy", "report.margin=0.99"},
@@ -202,6 +211,12 @@ TEST_CASE("too few seeds for any p are noted, with how many are enough", "[sweep
   CHECK_THAT(notes("3", unpaired).at(0), Contains("p is at least 0.2,") && Contains("5 seeds or more"));
   CHECK_FALSE(notes("4", unpaired).empty()); // 4 / 70
   CHECK(notes("5", unpaired).empty());
+  // One-sided: 1 / 2^4, 1 / 2^5.
+  const std::string not_worse = "[report]\nmargin = 0.1\nanswer = \"not worse\"\n";
+  CHECK(notes("4", not_worse) ==
+        Notes{"with 4 seeds p is at least 0.062, so no arm can be shown to be not worse than the "
+              "reference; that takes 5 seeds or more (sweep.seeds=5)"});
+  CHECK(notes("5", not_worse).empty());
 }
 
 TEST_CASE("words and labels that look alike and are other code points are noted", "[sweep][notes]") {

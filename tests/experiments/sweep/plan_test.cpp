@@ -278,6 +278,23 @@ TEST_CASE("the test and what learning is are part of a plan, and of no run", "[s
   CHECK_THAT(plan_from_json(edited).error, Contains("\"test\" is neither paired nor unpaired"));
 }
 
+TEST_CASE("what a margin is for is part of a plan, and of no run", "[sweep][plan]") {
+  const std::string margin = "\n[report]\nmargin = 0.05\n";
+  const Plan before = plan_of(example + margin), with = plan_of(example + margin + "answer = \"not worse\"\n");
+  CHECK_FALSE(before.asks_not_worse());
+  CHECK(with.asks_not_worse());
+  CHECK(with.hash != before.hash);
+  CHECK(plan_of(example + margin + "answer = \"same\"\n").hash == before.hash);
+  CHECK_THAT(to_json(before), !Contains("\"answer\""));
+  for (std::size_t i = 0; i < before.runs.size(); ++i) CHECK(with.runs[i].id == before.runs[i].id);
+  const auto read = plan_from_json(to_json(with));
+  REQUIRE(read);
+  CHECK(read->answer == "not worse");
+  std::string edited = to_json(with);
+  edited.replace(edited.find("not worse"), 9, "no better");
+  CHECK_THAT(plan_from_json(edited).error, Contains("\"answer\" is not \"not worse\" with a margin"));
+}
+
 TEST_CASE("labels are of a sweep's arms, and of metrics that the report has", "[sweep][plan]") {
   const std::string labels = "[report.label]\nreference = \"ours\"\n";
   CHECK(plan_of(example + labels).labels == std::map<std::string, std::string>{{"reference", "ours"}});
@@ -597,6 +614,9 @@ TEST_CASE("looks that can't find anything are refused, with how to mend them", "
              Contains("the one at 7 may use only 0.0047") && // below 2^-6
                  Contains("7 seeds are too few for two looks; remove looks, or take sweep.seeds = 8 with looks = "
                           "[6, 8]"));
+  // One-sided, five seeds can go to 2^-5.
+  CHECK_FALSE(refused("seeds = 8\nlooks = [5, 8]").empty());
+  CHECK(refused("seeds = 8\nlooks = [5, 8]", "[report]\nmargin = 0.1\nanswer = \"not worse\"\n").empty());
   // Unpaired, four runs of each can go to 2 / 70 = 0.029.
   CHECK_FALSE(refused("seeds = 8\nlooks = [4, 8]").empty());
   CHECK(refused("seeds = 8\nlooks = [4, 8]", "[report]\ntest = \"unpaired\"\n").empty());
