@@ -140,7 +140,7 @@ std::string p_note(const ReportData& report) {
 }
 
 std::string p_claim(const ReportData& report) {
-  return fmt::format("{}, corrected for all {}.",
+  return fmt::format("{}{}, corrected for all {}.", report.asks_not_worse() ? "of not worse: " : "",
                      unpaired(report)
                          ? "permutations of the runs with a result at least as clear"
                          : fmt::format("the share of{} sign flips with a result at least as clear",

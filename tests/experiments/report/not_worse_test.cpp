@@ -185,6 +185,8 @@ TEST_CASE("notes say what p is, and that worse has a correction of its own", "[r
              Contains("that the arm is not worse by more than 0.02: the share of all 2^6 = 64 sign flips") &&
                  Contains("step-down max-t method, corrected for the number of arms") &&
                  Contains("a family of its own"));
+  CHECK(note(report, "p").value().claim ==
+        "of not worse: the share of 2^6 = 64 sign flips with a result at least as clear, corrected for all arms.");
   CHECK_THAT(note(report, "difference").value().text,
              Contains("one-sided bounds that hold for all arms together") && Contains("fewer than 5 seeds"));
   CHECK_THAT(note(report, "answer").value().text, Contains("better if the bound is beyond 0; otherwise not worse"));
