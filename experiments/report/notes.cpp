@@ -372,10 +372,10 @@ std::vector<Note> report_notes(const ReportData& report) {
   add_note("starts", starts_note(report));
   if (!report.interactions.empty())
     add("interactions",
-        fmt::format("by sign flips of each seed's change; p is corrected for {} together.",
-                    !report.asks_not_worse() ? "arms and interactions"
-                    : report.also.empty()    ? "all interactions, and not for the arms,"
-                                             : "interactions and further metrics, and not for the first metric,"),
+        fmt::format("by sign flips of each seed's change; p is corrected for {}.",
+                    !report.asks_not_worse() ? "arms and interactions together"
+                    : report.also.empty()    ? "all interactions, separately from the arms"
+                                             : "interactions and further metrics, separately from the first metric"),
         true);
   add("variance", variance_note(report), true);
   if (report.tuning)
