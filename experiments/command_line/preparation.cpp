@@ -9,6 +9,7 @@
 #include "experiments/sweep/plan_checks.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/text.hpp"
+#include "experiments/tasks/task_info.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -59,6 +60,9 @@ ArmFacts facts_of(const Config& config, Tasks& tasks) {
   for (const std::int64_t length : config.train.evaluate_lengths)
     if (const Task* task = tasks.of(config).of_length(length))
       facts.at_lengths[length] = task->chance(task_format_of(config));
+  const std::int64_t all = tasks.of(config).evaluation_sequences(task_format_of(config), Split::validation),
+                     some = config.train.evaluate_batches * config.train.batch;
+  if (!task_info(config.task.kind).running_text) facts.examples = some > 0 ? std::min(some, all) : all;
   return facts;
 }
 

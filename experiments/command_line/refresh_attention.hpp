@@ -3,6 +3,7 @@
 
 #include "experiments/report/report_data.hpp"
 #include "experiments/sweep/plan.hpp"
+#include "experiments/sweep/preparation.hpp"
 
 #include <filesystem>
 #include <map>
@@ -19,8 +20,12 @@ using AttentionProblems = std::map<std::string, std::string>;
 /// lacks something, this is returned as a problem and nothing is thrown.
 AttentionProblems refresh_attention(const Plan& plan, const std::filesystem::path& out);
 
-/// The report of a sweep's folder. Attention weights that it shows are refreshed first, if `shows_attention`.
+/// The report of a sweep's folder. The scores of examples are refreshed first, and the attention weights that it shows,
+/// if `shows_attention`.
 ReportData report_of_sweep(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
                            bool shows_attention);
+/// The same, with tasks that exist already.
+ReportData report_of_sweep(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
+                           bool shows_attention, Tasks& tasks);
 
 } // namespace heed

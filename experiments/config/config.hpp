@@ -143,6 +143,7 @@ struct ReportOptions {
   std::string test = "paired";      ///< paired | unpaired: the statistical test that compares runs
   WordOrNumber learned{"found", 0}; ///< found | a number: a seed has learned if its metric reaches this value
   std::string question;             ///< the question that the sweep answers, for readers
+  bool examples = false;            ///< also states differences over other examples
   std::vector<std::string> attend;  ///< inputs whose attention weights the report shows
 };
 

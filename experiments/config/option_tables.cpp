@@ -333,6 +333,10 @@ const OptionTable<ReportOptions>& report_option_table() {
           .one_of({"found"}).without_effect_on_results(),
       option("question", &O::question, "The question of the sweep. Reports begin with it.")
           .without_effect_on_results(),
+      option("examples", &O::examples,
+             "Stores the metric of each validation example, and also states each difference with an interval over "
+             "other seeds and other examples. Finished runs are evaluated again.")
+          .without_effect_on_results(),
       option("attend", &O::attend,
              "Inputs whose attention weights the report shows. For images: \"row 0\", \"row 1\", ... of the validation "
              "split.")

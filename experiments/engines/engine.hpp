@@ -27,6 +27,8 @@ struct Engine {
   Outcome (*train)(const Config&, const Task&, const std::optional<Checkpoint>& from, const TrainingHooks&);
   /// Evaluates a checkpoint on a split: "val_loss" or "test_loss", accuracies and so on.
   MetricsRecord (*evaluate)(const Config&, const Task&, const Checkpoint&, Split);
+  /// The score of each sequence of validation that training evaluates, in order.
+  std::vector<ExampleScore> (*example_scores)(const Config&, const Task&, const Checkpoint&);
   /// Calls the function with each sequence of the split in order, with the model's output. sequence_to_sequence: what
   /// beam search finds, with the settings of [train] evaluate_beam (0: greedily). Otherwise: the most probable class of
   /// each target; in a language model, after the right tokens. Throws heed::Refused for tasks of running text.

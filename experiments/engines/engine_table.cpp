@@ -27,6 +27,13 @@ MetricsRecord evaluate(const Config& config, const Task& task, const Checkpoint&
   return m;
 }
 
+std::vector<ExampleScore> scores_of_examples(const Config& config, const Task& task, const Checkpoint& checkpoint) {
+  RunModel run(config, task);
+  load_parameters(run.parameters, checkpoint);
+  ThreadPool workers(usable_cores());
+  return example_scores(task, run, Split::validation, config.train.evaluate_batches * config.train.batch, workers);
+}
+
 void outputs(const Config& config, const Task& task, const Checkpoint& checkpoint, Split split,
              const std::function<void(const ExampleOutput&)>& use) {
   RunModel run(config, task);
@@ -79,6 +86,7 @@ const Engine& engine_table() {
                             .parameters = parameters,
                             .train = train,
                             .evaluate = evaluate,
+                            .example_scores = scores_of_examples,
                             .outputs = outputs,
                             .inspect = inspect,
                             .inspected = inspected_names,

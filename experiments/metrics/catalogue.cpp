@@ -7,6 +7,7 @@
 #include "experiments/tasks/task_info.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iterator>
@@ -235,6 +236,16 @@ std::optional<Metric> metric_named(const Config& config, const std::string& name
     if (m.name == name.substr(0, dot) && is_inspected(config.train.inspect, m.name))
       return info_of(m, name.substr(dot + 1));
   return {};
+}
+
+std::span<const std::string_view> means_over_examples() {
+  static constexpr std::array<std::string_view, 4> names{"val_loss", "val_accuracy", "val_sequence_accuracy",
+                                                         "val_bits_per_character"};
+  return names;
+}
+
+bool is_mean_over_examples(std::string_view metric) {
+  return std::ranges::find(means_over_examples(), metric) != means_over_examples().end();
 }
 
 std::vector<Metric> metrics_of(const Config& config) { return listed(config, false); }

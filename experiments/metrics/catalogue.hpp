@@ -24,6 +24,11 @@ std::vector<std::string> metric_names();
 /// Whether some configuration's runs have a metric of this name. The parts of a model are not checked.
 bool may_be_metric(const std::string& name);
 
+/// The metrics that are means over the examples of validation, or over their tokens. Others are no mean (perplexity,
+/// BLEU), or of other sequences.
+std::span<const std::string_view> means_over_examples();
+bool is_mean_over_examples(std::string_view metric);
+
 /// Whether each example has several targets, so that the accuracy of whole sequences is meaningful.
 bool has_sequence_accuracy(const Config& config);
 /// Whether tokens are predicted.

@@ -4,6 +4,7 @@
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/not_worse.hpp"
+#include "experiments/report/other_examples.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/statistics/tuning_choice.hpp"
 #include "experiments/system/polling.hpp"
@@ -378,7 +379,7 @@ AnswerSentence answer_parts(const ReportData& report, const ReportArm& arm, cons
   const bool failed = all_failed(arm) || all_failed(report.arms[arm.reference]);
   const ArmLimits limits = arm_limits(report, arm);
   return {limit_remark(limits) + learned_sentence(report, arm), compared_sentence(report, arm, digits, limits),
-          found_at(arm) + at_last_look(report, arm) + with_choices(arm) +
+          over_examples_sentence(report, arm, digits) + found_at(arm) + at_last_look(report, arm) + with_choices(arm) +
               (failed ? "" : never_there(report, arm) + lost_seeds(report, arm) + failed_as_worst(report, arm))};
 }
 

@@ -91,7 +91,17 @@ json::value run_of(const ReportRun& run, int decimals) {
                       {"folder", run.folder.string()},
                       {"curve", json::object{{"step", std::move(step)}, {"value", std::move(value)}}},
                       {"attention", attention_array(run.attention)},
-                      {"attention_problem", run.attention_problem}};
+                      {"attention_problem", run.attention_problem},
+                      {"examples_problem", run.examples_problem}};
+}
+
+json::value over_examples_json(const std::optional<statistics::OverExamples>& over) {
+  if (!over) return nullptr;
+  return json::object{{"difference", json_number(over->mean)},
+                      {"interval", json::array{json_number(over->interval.low), json_number(over->interval.high)}},
+                      {"freedom", json_number(over->freedom)},
+                      {"examples", over->examples},
+                      {"share_of_examples", json_number(over->share_of_examples)}};
 }
 
 /// A time that may be short, with three digits: "1.24 ms", "12.5 s"; from one minute, as `duration`.
@@ -246,6 +256,7 @@ json::object arm_json(const ReportData& report, const ReportArm& arm, const Tabl
       {"missing_answer", json::string(missing_answer(arm))},
       {"smallest_effect", json_number(arm.smallest_found)},
       {"learned", learned_of(arm)},
+      {"over_examples", over_examples_json(arm.over_examples)},
       {"p_failed_worst", json_number(arm.p_failed_worst)},
       {"p_choices", json_number(arm.p_choices)},
       {"other_choices", arm.p_choices ? json_number(arm.other_choices) : json::value(nullptr)},

@@ -77,13 +77,21 @@ std::string rare_failures_note(const ReportData& report) {
 
 std::string scope_note(const ReportData& report) {
   const std::string by = report.paired_by();
-  const std::string others = !report.table                           ? "seeds on the same validation examples"
-                             : report.table->paired_by.empty()       ? "runs on the same examples"
-                             : by == "seed"                          ? "seeds on the same examples"
+  const std::int64_t examples = report.arms.front().evaluated_examples;
+  const bool one_set = std::ranges::all_of(report.arms,
+                                           [&](const ReportArm& arm) { return arm.evaluated_examples == examples; });
+  const std::string where = report.table ? "the same examples"
+                            : one_set && examples > 0
+                                ? fmt::format("one fixed validation set of {} examples", with_commas(examples))
+                                : "the same validation examples";
+  const std::string others = !report.table || by == "seed"           ? "seeds"
+                             : report.table->paired_by.empty()       ? "runs"
                              : by.find(" and ") != std::string::npos ? fmt::format("combinations of {}", by)
                                                                      : fmt::format("values of {}", by);
-  return fmt::format("{} about other {}, not about other examples.",
-                     has_intervals(report) ? "p and intervals are" : "p is", others);
+  return fmt::format("{} other {}, on {}; {} nothing about other examples{}.",
+                     has_intervals(report) ? "p and intervals cover" : "p covers", others, where,
+                     has_intervals(report) ? "they say" : "it says",
+                     report.examples ? ", except the intervals over other examples in the sentences" : "");
 }
 
 } // namespace heed

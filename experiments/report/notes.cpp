@@ -6,6 +6,7 @@
 #include "experiments/report/limits.hpp"
 #include "experiments/report/not_worse.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/report/other_examples.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
 #include "experiments/report/variance.hpp"
@@ -364,6 +365,8 @@ std::vector<Note> report_notes(const ReportData& report) {
     add("learned", learned_note(report));
     add("underpowered", underpowered_note(report));
     add("scope", scope_note(report));
+    add("examples", over_examples_note(report));
+    add("unknown examples", unknown_examples_note(report));
   }
   add("looks", looks_note(report));
   if (report.reference_values.size() > longest_in_name) add("reference", report.reference_values + ".", true);

@@ -4,7 +4,9 @@
 #include "experiments/index/run_entry.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/lengths.hpp"
+#include "experiments/report/example_scores.hpp"
 #include "experiments/report/variance.hpp"
+#include "experiments/statistics/summary.hpp"
 #include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/preparation.hpp"
 #include "experiments/sweep/tuning.hpp"
@@ -131,11 +133,33 @@ std::vector<Metric> other_metrics(const Config& config, const std::vector<Metric
   return out;
 }
 
+/// Reads the metric of each validation example of a finished run.
+void read_examples(const RunFolder& folder, const std::string& metric, ReportRun& run) {
+  const auto scores = read_example_scores(folder);
+  if (!scores) {
+    run.examples_problem = scores.error;
+    return;
+  }
+  std::vector<double> values = values_of_examples(scores->examples, metric);
+  if (values.empty()) {
+    run.examples_problem = "its examples have not been evaluated";
+    return;
+  }
+  // Another CPU can give other last digits.
+  constexpr double rounding = 1e-4;
+  const double mean = statistics::mean(values);
+  if (std::abs(mean - *run.value) <= rounding * std::max(std::abs(mean), std::abs(*run.value)))
+    run.examples = std::move(values);
+  else
+    run.examples_problem = fmt::format("its last checkpoint gives {} = {:g}, and its training recorded {:g}", metric,
+                                       mean, *run.value);
+}
+
 /// @param others    metrics of which only the last values are read
 /// @param finished  IDs of runs that had finished at some time
 ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& out,
                       const std::set<std::string>& finished, const std::vector<MetricReader>& readers,
-                      const std::vector<Metric>& others, EntryReader& reader, Origins& origins) {
+                      const std::vector<Metric>& others, bool with_examples, EntryReader& reader, Origins& origins) {
   const MetricReader& deciding = readers.front();
   const std::string& metric = deciding.metric.name;
   ReportRun run;
@@ -210,6 +234,7 @@ ReportRun collect_run(const PlannedRun& planned, const std::filesystem::path& ou
       run.problem = fmt::format("{} was {:g}: no result", metric, *last);
     } else run.problem = !any ? "its metrics.jsonl is missing or empty" : fmt::format("it has no {}", metric);
   }
+  if (with_examples && run.value) read_examples(folder, metric, run);
   auto attention = read_attention(folder);
   if (attention) run.attention = std::move(*attention);
   else run.attention_problem = attention.error;
@@ -323,6 +348,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   report.looks = plan.looks;
   report.within = plan.within;
   report.match = plan.match;
+  report.examples = plan.examples;
   if (plan.tuning) {
     Plan looked_at = plan;
     look_at_trials(looked_at, out);
@@ -346,7 +372,8 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
     arm.changes = planned.changes;
     arm.matched = planned.matched;
     for (const std::size_t index : planned.runs)
-      arm.runs.push_back(collect_run(plan.runs.at(index), out, finished, readers, report.others, reader, origins));
+      arm.runs.push_back(collect_run(plan.runs.at(index), out, finished, readers, report.others, plan.examples, reader,
+                                     origins));
     const PlannedRun& first = plan.runs.at(planned.runs.front());
     arm.config = first.config;
     arm.cost = planned_cost(plan, first.arm);
@@ -359,6 +386,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
       ArmFacts facts = facts_of(config);
       arm.chance = std::move(facts.chance);
       arm.leakage = std::move(facts.leakage);
+      arm.evaluated_examples = facts.examples;
       arm.chance_at_lengths = std::move(facts.at_lengths);
     } catch (const Refused&) {
       // The data may have been moved since; the report is complete without these facts.

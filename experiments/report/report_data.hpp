@@ -7,6 +7,7 @@
 #include "experiments/report/attention_maps.hpp"
 #include "experiments/runs/run_state.hpp"
 #include "experiments/statistics/comparison.hpp"
+#include "experiments/statistics/example_variance.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/statistics/variance_sources.hpp"
 #include "experiments/sweep/history.hpp"
@@ -70,7 +71,10 @@ struct ReportRun {
   std::string problem;                     ///< why it failed, or what is wrong with its folder; empty otherwise
   std::filesystem::path folder;            ///< may not exist yet
   std::vector<AttentionExample> attention; ///< attention.json, if the run has one
-  std::string attention_problem;           ///< why attention weights are missing or incomplete; empty otherwise
+  /// With ReportData::examples: the metric of each validation example; their mean is `value`. Empty: not known.
+  std::vector<double> examples;
+  std::string examples_problem;  ///< why they are not known; empty otherwise
+  std::string attention_problem; ///< why attention weights are missing or incomplete; empty otherwise
 
   std::string seed_text() const { return seed_name.empty() ? std::to_string(seed) : seed_name; }
   /// Whether the numbers of the training became infinite or NaN. The same configuration then fails again.
@@ -137,7 +141,8 @@ struct ReportArm {
   std::optional<Task::Chance> chance; ///< empty if the data does not exist any more
   /// Likewise for sequences of each of [train] evaluate_lengths.
   std::map<std::int64_t, Task::Chance> chance_at_lengths = {};
-  std::string start = {}; ///< the run that its runs start from ([train] start); empty: initial weights
+  std::int64_t evaluated_examples = 0; ///< of validation, in an evaluation; 0: it is one text, or not known
+  std::string start = {};              ///< the run that its runs start from ([train] start); empty: initial weights
   /// Why its model can see its prediction targets; empty: it cannot, or the data does not exist any more.
   std::string leakage;
   std::size_t values = 0;                         ///< n: number of runs with the metric
@@ -164,6 +169,8 @@ struct ReportArm {
   /// *not worse* if it is open: of ranks of values that are moved by the margin. Empty for a reference, without a
   /// comparison, for a metric without a better direction, and if no run of the arm or its reference failed.
   std::optional<double> p_failed_worst;
+  /// With ReportData::examples: the difference with an interval over other seeds and examples.
+  std::optional<statistics::OverExamples> over_examples = {};
   bool better_failed_worst = false;
   /// Of a tuned arm whose answer is found, or whose reference is tuned: p of the answer with the choice of the settings
   /// as further noise (`statistics::p_with_choices`), for this arm only. Empty if p is of ranks.
@@ -279,6 +286,7 @@ struct ReportData {
   std::string reference_config;      ///< resolved, as TOML
   std::optional<Frozen> frozen;      ///< when the plan was frozen; empty: not recorded
   std::vector<EarlierSweep> earlier; ///< earlier sweeps that share runs
+  bool examples = false;             ///< [report] examples: also states intervals over other examples
   std::string match = "none";        ///< what arms are matched in: none | parameters | flops | state
   std::optional<Tuning> tuning;      ///< of a tuned sweep: each arm's trials, their results so far, and the choices
   std::optional<ReportVariation> variation; ///< only of a sweep with [sweep] vary
@@ -317,6 +325,7 @@ struct ArmFacts {
   Task::Chance chance;
   std::string leakage = {};                             ///< as ReportArm::leakage
   std::map<std::int64_t, Task::Chance> at_lengths = {}; ///< as ReportArm::chance_at_lengths
+  std::int64_t examples = 0;                            ///< as ReportArm::evaluated_examples
 };
 using FactsOf = std::function<ArmFacts(const Config&)>;
 

@@ -4,6 +4,7 @@
 #include "experiments/report/arm_notes.hpp"
 #include "experiments/report/failed_seeds.hpp"
 #include "experiments/report/interactions.hpp"
+#include "experiments/report/other_examples.hpp"
 #include "experiments/report/shown_texts.hpp"
 #include "experiments/statistics/corrections.hpp"
 #include "experiments/statistics/distributions.hpp"
@@ -219,6 +220,7 @@ void compute_statistics(ReportData& report) {
   count_learned(report);
   rank_failed_runs(report);
   count_choices(report);
+  find_over_examples(report);
 }
 
 void each_further_metric(const ReportData& report, const std::function<void(std::size_t, const ReportData&)>& use) {
@@ -226,11 +228,13 @@ void each_further_metric(const ReportData& report, const std::function<void(std:
   ReportData out = report;
   out.margin.reset();
   out.asked = statistics::Question::difference;
+  out.examples = false; // stored for the deciding metric
   out.learned.reset();
   out.interactions.clear();
   for (ReportArm& arm : out.arms) {
     arm.learned.reset();
     arm.later.reset();
+    arm.over_examples.reset();
     arm.p_choices.reset(); // the tuning chose by the deciding metric
     arm.other_choices = arm.other_choices_of_reference = 0;
     for (ReportRun& run : arm.runs) {

@@ -30,7 +30,8 @@ struct Texts {
   static void show(Tuning& tuning) { show_all(tuning.options, tuning.arms); }
   static void show(ReportTable& table) { show_all(table.file, table.paired_by, table.columns, table.warnings); }
   static void show(ReportRun& run) {
-    show_all(run.id, run.seed_name, run.start_changes, run.problem, run.also_problems, run.attention_problem);
+    show_all(run.id, run.seed_name, run.start_changes, run.problem, run.also_problems, run.examples_problem,
+             run.attention_problem);
   }
   static void show(ReportArm& arm) {
     show_all(arm.label, arm.name, arm.own_label, arm.own_name, arm.group, arm.start, arm.leakage);

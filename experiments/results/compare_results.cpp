@@ -103,6 +103,7 @@ void take_results(const ResultRuns& table_runs, const ResultRun& from, ReportRun
   }
   if (is_result(0)) {
     run.value = last(0);
+    run.examples = from.examples;
     return;
   }
   run.state = RunState::failed;
@@ -374,6 +375,7 @@ ReportData compare_results(const ResultTable& table, const ResultRequest& questi
   report.margin = question.margin;
   if (question.answer != "same") report.asked = statistics::Question::not_worse;
   report.learned = question.learned;
+  report.examples = !question.examples.empty();
   report.test = question.test == "unpaired" ? statistics::Test::unpaired : statistics::Test::paired;
   report.resolution = question.precision == "float64" ? 0x1p-50 : 0x1p-23;
   for (const std::string& name : runs.group_names) report.within.push_back({name, name});

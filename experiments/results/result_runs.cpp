@@ -1,7 +1,8 @@
 #include "experiments/results/result_runs.hpp"
-#include "experiments/system/text.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/results/result_examples.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,7 @@ constexpr std::size_t most_values = 10'000'000; // of all runs and metrics; abou
 /// The columns of a table with a row for each run or evaluation.
 struct LongColumns {
   std::vector<std::size_t> metrics, arm, pair, group;
-  std::optional<std::size_t> step, state, time, parameters, run, problem;
+  std::optional<std::size_t> step, example, state, time, parameters, run, problem;
   bool has_pair() const { return !pair.empty(); }
 };
 
@@ -89,6 +90,7 @@ void require_different(const ResultTable& table, const LongColumns& columns) {
   for (const std::size_t column : columns.pair) use(column, "the seed");
   for (const std::size_t column : columns.group) use(column, "the group");
   if (columns.step) use(*columns.step, "the step");
+  if (columns.example) use(*columns.example, "the example");
   if (columns.state) use(*columns.state, "the state");
   if (columns.parameters) use(*columns.parameters, "the parameters");
   if (columns.time) use(*columns.time, "the time");
@@ -106,6 +108,12 @@ LongColumns long_columns(const ResultTable& table, const ResultRequest& question
   out.group = needed_columns(table, question.group, question.option("group"));
   out.pair = pair_columns(table, question);
   out.step = optional_column(table, question.step, "step", ColumnRole::step, question);
+  if (!question.examples.empty()) out.example = needed_column(table, question.examples, question.option("examples"));
+  if (out.example && out.step)
+    throw Refused(fmt::format(
+        "{}: with {}, each run has one row for each example, and the column {} is read as the step: "
+        "keep the rows of one step, and say {} none",
+        table.name, question.option("examples"), shown_text(table.columns[*out.step]), question.option("step")));
   out.state = optional_column(table, question.state, "state", ColumnRole::state, question);
   out.time = optional_column(table, question.time, "time", ColumnRole::time, question);
   out.parameters = optional_column(table, question.parameters, "parameters", std::nullopt, question);
@@ -170,6 +178,7 @@ std::string columns_read(const ResultTable& table, const LongColumns& columns, c
     if (column) out += fmt::format(", {} by {}", what, shown_text(table.columns[*column]));
   };
   add("steps", columns.step);
+  add("examples", columns.example);
   add("states", columns.state);
   add("parameters", columns.parameters);
   add("seconds", columns.time);
@@ -204,7 +213,7 @@ public:
       added.values.resize(columns_.metrics.size());
       added.holes.assign(columns_.metrics.size(), -1);
       names_.push_back(columns_.run ? std::string(table_.cell(row, *columns_.run)) : std::string());
-    } else if (!columns_.step) {
+    } else if (!columns_.step && !columns_.example) {
       refuse_repeated(row, out.runs[known->second]);
     } else if (columns_.run) {
       const bool is_same = table_.cell(row, *columns_.run) == names_[known->second];
@@ -241,6 +250,11 @@ public:
     }
   }
 
+  /// The means over examples, once all rows are there.
+  void collapse_examples(ResultRuns& out) const {
+    if (columns_.example) examples_.collapse(out, table_, question_);
+  }
+
   bool whole() const { return whole_ && columns_.has_pair(); }
 
 private:
@@ -253,9 +267,11 @@ private:
   [[noreturn]] void refuse_repeated(const ResultRow& row, const ResultRun& first) const {
     throw Refused(fmt::format(
         "{}: {} has a row for the {} {} already, at {} {}; give each run a seed of its own, or name what else tells "
-        "runs apart: {} for evaluations of one run, {} for comparisons within groups, {} for further columns",
+        "runs apart: {} for evaluations of one run, {} for its examples, {} for comparisons within groups, {} for "
+        "further columns",
         table_.place(row.line), shown_text(first.arm), columns_.pair.size() == 1 ? "seed" : "pair", first.pair,
-        table_.counted, first.line, question_.option("step"), question_.option("group"), question_.option("pair")));
+        table_.counted, first.line, question_.option("step"), question_.option("examples"), question_.option("group"),
+        question_.option("pair")));
   }
 
   [[noreturn]] void refuse_second_run(const ResultRow& row, const std::string& first_name,
@@ -270,7 +286,9 @@ private:
   }
 
   void take_values(const ResultRow& row, ResultRun& run) {
-    const std::int64_t step = columns_.step ? step_of_cell(table_, row, *columns_.step, question_) : 0;
+    const std::int64_t step = columns_.example ? examples_.of(table_, row, *columns_.example)
+                              : columns_.step  ? step_of_cell(table_, row, *columns_.step, question_)
+                                               : 0;
     for (std::size_t m = 0; m < columns_.metrics.size(); ++m)
       if (const auto value = number_of_cell(table_, row, columns_.metrics[m]))
         run.values[m].push_back({step, row.line, *value});
@@ -311,6 +329,7 @@ private:
   const LongColumns& columns_;
   bool whole_ = true;
   std::unordered_map<std::string, std::size_t> places_;
+  ExampleNumbers examples_;
   std::vector<std::string> names_;                                     ///< of each run, in the column of runs
   bool names_are_of_runs_ = false;                                     ///< whether two rows of a run have one name
   std::optional<std::pair<const ResultRow*, std::size_t>> second_run_; ///< the first row with another name than its run
@@ -380,6 +399,7 @@ ResultRuns runs_of_rows(const ResultTable& table, const ResultRequest& question)
                       : joined(columns.pair, " and ",
                                [&](std::size_t column) { return shown_name(table.columns[column]); });
   out.columns = columns_read(table, columns, out);
+  reader.collapse_examples(out);
   sort_by_step(out, table, question);
   reader.find_holes(out);
   return out;

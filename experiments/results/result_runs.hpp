@@ -32,6 +32,7 @@ struct ResultRun {
   /// For each metric: the first step after its last value at which its cell is empty, although most runs have a value
   /// there; -1: none. pandas writes NaN as an empty cell, so the run has failed.
   std::vector<std::int64_t> holes;
+  std::vector<double> examples; ///< the first metric of each example, if rows are of examples (ResultRequest::examples)
   std::optional<double> seconds; ///< of its last row
   std::optional<std::int64_t> parameters;
 };

@@ -102,7 +102,7 @@ struct ResultRequest {
   std::string reference;            ///< the name of an arm, or a beginning that only one arm has
   // Columns. Several columns of `arm` together name an arm, and those of `pair` a pair of runs.
   std::vector<std::string> arm, pair, group;
-  std::string seed, step, state, time, parameters;
+  std::string seed, step, examples, state, time, parameters;
   std::string first; ///< the group that the others are compared with, in interactions; empty: the first by name
   /// How runs are called in the wide form: "{arm}-seed{seed}".
   std::string run_name;

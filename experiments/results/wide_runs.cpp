@@ -115,10 +115,11 @@ void require_pattern(const ResultRequest& question) {
 
 /// Refuses options that name columns, which a wide table does not have.
 void require_no_columns(const ResultTable& table, const ResultRequest& question) {
-  const std::array<std::pair<const char*, bool>, 7> given{{{"arm", !question.arm.empty()},
+  const std::array<std::pair<const char*, bool>, 8> given{{{"arm", !question.arm.empty()},
                                                            {"seed", !question.seed.empty()},
                                                            {"pair", !question.pair.empty()},
                                                            {"group", !question.group.empty()},
+                                                           {"examples", !question.examples.empty()},
                                                            {"state", !question.state.empty()},
                                                            {"time", !question.time.empty()},
                                                            {"parameters", !question.parameters.empty()}}};

@@ -7,6 +7,7 @@
 //   checkpoint-000123.safetensors  after step 123; the newest two are stored
 //   vocabulary.json                the tokens, if the task reads data of the user; not part of the record
 //   attention.json                 attention weights for chosen inputs, if requested
+//   examples.json                  the score of each validation example, if requested
 //   progress.json                  for a live progress line while the run is executed; not part of the record
 //   log.txt                        the process's output, if there was any
 //   claim                          the process that owns the run at the moment, if any (system/lease.hpp)
@@ -41,6 +42,7 @@ struct RunFolder {
   OutputFile progress() const { return folder() / "progress.json"; }
   OutputFile vocabulary() const { return folder() / "vocabulary.json"; }
   OutputFile attention() const { return folder() / "attention.json"; }
+  OutputFile examples() const { return folder() / "examples.json"; }
   OutputFile log() const { return folder() / "log.txt"; }
   /// The file of the lease (system/lease.hpp) with which one process owns the run, and no other on any machine does.
   OutputFile claim() const { return folder() / "claim"; }

@@ -153,6 +153,7 @@ struct Plan {
   std::string test = "paired";   ///< paired | unpaired
   std::optional<double> learned; ///< a seed whose metric reaches this value has learned; empty: to be estimated
   std::string question;          ///< the question of the sweep, for readers
+  bool examples = false;         ///< reports state differences over other examples, too; not part of the plan's hash
   /// What reports call metrics and arms, by their names; not part of the plan's hash.
   std::map<std::string, std::string> labels;
   bool sweep = false; ///< the file has a [sweep]

@@ -381,6 +381,7 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
   plan.test = reference.report.test;
   if (const WordOrNumber& learned = reference.report.learned; learned.word.empty()) plan.learned = learned.number;
   plan.question = reference.report.question;
+  plan.examples = reference.report.examples;
   plan.match = sweep.match;
   plan.reference_name = sweep.reference;
   plan.sweep = sweep.present;

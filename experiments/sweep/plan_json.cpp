@@ -254,6 +254,7 @@ Plan read(std::string_view bytes) {
   if (plan.test != "paired" && plan.test != "unpaired") throw Wrong{"\"test\" is neither paired nor unpaired"};
   if (const json::value* learned = object.if_contains("learned")) plan.learned = real(*learned, "learned");
   if (object.contains("question")) plan.question = text(object, "question");
+  if (const json::value* examples = object.if_contains("examples")) plan.examples = boolean(*examples, "examples");
   if (const json::value* labels = object.if_contains("labels"))
     for (const auto& [name, label] : as_object(*labels, "\"labels\""))
       plan.labels[std::string(name)] = text(label, "labels");
@@ -374,6 +375,7 @@ std::string to_json(const Plan& plan) {
   if (plan.test != "paired") out += line("test", plan.test);
   if (plan.learned) out += line("learned", *plan.learned);
   if (!plan.question.empty()) out += line("question", plan.question);
+  if (plan.examples) out += line("examples", plan.examples);
   if (!plan.reference_name.empty()) out += line("reference", plan.reference_name);
   if (!plan.labels.empty()) out += line("labels", plan.labels);
   if (!plan.within.empty()) out += line("within", plan.within);

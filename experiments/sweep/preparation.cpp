@@ -12,12 +12,15 @@
 #include "experiments/models/segments.hpp"
 #include "experiments/models/target_leakage.hpp"
 #include "experiments/sweep/plan_checks.hpp"
+#include "experiments/statistics/example_variance.hpp"
 #include "experiments/sweep/tuning.hpp"
 #include "experiments/system/text.hpp"
+#include "experiments/tasks/task_info.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <set>
 #include <tuple>
 
@@ -132,6 +135,28 @@ void check_metric(const Config& config, const std::string& name, const std::stri
   refuse_metric(name, option, "of this model", names);
 }
 
+/// Refuses [report] examples where a difference over other examples has no meaning.
+void check_examples(const Config& config, const std::string& metric, Tasks& tasks) {
+  if (!is_mean_over_examples(metric))
+    throw Refused(fmt::format("report.examples = true needs a metric that is a mean over validation examples ({}), and "
+                              "report.metric is \"{}\": compare by one of these, or set report.examples = false",
+                              fmt::join(means_over_examples(), ", "), metric));
+  if (task_info(config.task.kind).running_text)
+    throw Refused(fmt::format("report.examples = true needs separate examples, and task.kind = \"{}\" reads one text, "
+                              "whose windows depend on each other: set report.examples = false",
+                              config.task.kind));
+  const std::int64_t all = tasks.of(config).evaluation_sequences(task_format_of(config), Split::validation),
+                     some = config.train.evaluate_batches * config.train.batch,
+                     examples = some > 0 ? std::min(some, all) : all;
+  if (examples < static_cast<std::int64_t>(statistics::fewest_examples))
+    throw Refused(fmt::format("report.examples = true needs {} validation examples or more, and {}: {}, or set "
+                              "report.examples = false",
+                              statistics::fewest_examples,
+                              examples < all ? fmt::format("train.evaluate_batches x train.batch is {}", examples)
+                                             : fmt::format("there are {}", examples),
+                              examples < all ? "raise train.evaluate_batches" : "hold out more"));
+}
+
 std::string not_comparable(const Config& reference, const Config& arm, const std::string& metric, Tasks& tasks) {
   return why_not_comparable(reference, tasks.of(reference), task_format_of(reference), arm, tasks.of(arm),
                             task_format_of(arm), metric);
@@ -155,6 +180,12 @@ void check_metrics(const Config& config, const std::vector<std::string>& names, 
     } catch (const Refused& error) {
       problems.add(place + error.what());
     }
+  }
+  if (!config.report.examples || !has_model) return;
+  try {
+    check_examples(config, names.front(), tasks);
+  } catch (const Refused& error) {
+    problems.add(settings.values().at("report.examples").origin.text() + ": " + error.what());
   }
 }
 

@@ -31,15 +31,21 @@ struct Hits {
   }
 };
 
+// What is scored beside the sums of all sequences.
+enum class Detail { none, by_length, by_example };
+
 struct SequencesScore {
   double loss = 0;
   std::int64_t loss_targets = 0;
   Hits hits;
   std::map<std::int64_t, Hits> by_length; // only if requested
+  std::vector<ExampleScore> examples;     // likewise
 
   void pack(Packed& packed) const {
     packed.add(loss).add(loss_targets).add(hits).add(static_cast<std::uint64_t>(by_length.size()));
     for (const auto& [length, part] : by_length) packed.add(length).add(part);
+    packed.add(static_cast<std::uint64_t>(examples.size()));
+    for (const ExampleScore& example : examples) packed.add(example);
   }
   void unpack(Unpacked& packed) {
     loss = packed.get<double>();
@@ -49,6 +55,7 @@ struct SequencesScore {
       const auto length = packed.get<std::int64_t>();
       by_length[length] = packed.get<Hits>();
     }
+    for (auto n = packed.get<std::uint64_t>(); n > 0; --n) examples.push_back(packed.get<ExampleScore>());
   }
 
   void add(const SequencesScore& other) {
@@ -56,11 +63,12 @@ struct SequencesScore {
     loss_targets += other.loss_targets;
     hits.add(other.hits);
     for (const auto& [length, part] : other.by_length) by_length[length].add(part);
+    examples.insert(examples.end(), other.examples.begin(), other.examples.end());
   }
 };
 
 // Computes loss and hits of the sequences from the logits only; `losses` gets each target's loss.
-SequencesScore score(const Tensor& logits, const Batch& batch, const TaskSizes& sizes, bool by_length,
+SequencesScore score(const Tensor& logits, const Batch& batch, const TaskSizes& sizes, Detail detail,
                      std::vector<double>& losses) {
   const std::int64_t classes = logits.shape[-1];
   const std::int64_t per_sequence = static_cast<std::int64_t>(batch.targets.size()) /
@@ -71,6 +79,7 @@ SequencesScore score(const Tensor& logits, const Batch& batch, const TaskSizes& 
   for (std::int64_t r = 0; r < batch.sequences; ++r) {
     Hits sequence{.sequences = 1};
     std::int64_t targets = 0, right = 0;
+    double loss = 0;
     for (std::int64_t i = 0; i < per_sequence; ++i) {
       const std::int32_t target = batch.targets[static_cast<std::size_t>(r * per_sequence + i)];
       if (target == ignored) continue;
@@ -80,6 +89,7 @@ SequencesScore score(const Tensor& logits, const Batch& batch, const TaskSizes& 
       for (std::int64_t c = 0; c < classes; ++c)
         sum += std::exp(static_cast<double>(p[c]) - static_cast<double>(*best));
       losses.push_back(static_cast<double>(*best) + std::log(sum) - static_cast<double>(p[target]));
+      loss += losses.back();
       const bool hit = best - p == target;
       ++targets;
       right += hit;
@@ -90,7 +100,9 @@ SequencesScore score(const Tensor& logits, const Batch& batch, const TaskSizes& 
     sequence.sequences_right = right == targets;
     s.loss_targets += targets;
     s.hits.add(sequence);
-    if (by_length) s.by_length[batch.evaluated_length(r, sizes)].add(sequence);
+    if (detail == Detail::by_length) s.by_length[batch.evaluated_length(r, sizes)].add(sequence);
+    if (detail == Detail::by_example)
+      s.examples.push_back({loss, targets, sequence.targets, sequence.right, right == targets});
   }
   return s;
 }
@@ -113,7 +125,7 @@ const char* in_words(Split split) {
 // not depend on how its sequences are divided.
 template <class Fill>
 SequencesScore score_sequences(RunModel& run, const TaskSizes& sizes, const EvaluationPieces& pieces,
-                               const Pass::Options& of_sequences, bool by_length, ThreadPool& workers,
+                               const Pass::Options& of_sequences, Detail detail, ThreadPool& workers,
                                std::span<const std::unique_ptr<Tape>> tapes, const Fill& fill) {
   std::vector<SequencesScore> scores(static_cast<std::size_t>(pieces.count()));
   struct Part {
@@ -148,7 +160,7 @@ SequencesScore score_sequences(RunModel& run, const TaskSizes& sizes, const Eval
       Pass::Options options = of_sequences;
       options.first_sequence = first;
       passes.evaluate(worker, batch, options,
-                      [&](const Tensor& logits) { part.score = score(logits, batch, sizes, by_length, part.losses); });
+                      [&](const Tensor& logits) { part.score = score(logits, batch, sizes, detail, part.losses); });
     }
     if (++done[static_cast<std::size_t>(piece)] == parts_each) add_up(piece);
   });
@@ -202,7 +214,7 @@ Values values_of_others(const Config& config, const Task& task, RunModel& run,
       of_sequences.evaluated_output_length = at.sizes.output_length;
     }
     const SequencesScore score = score_sequences(run, at.sizes, EvaluationPieces::of_length(run, at.sizes, some),
-                                                 of_sequences, false, workers, tapes,
+                                                 of_sequences, Detail::none, workers, tapes,
                                                  [&](std::int64_t first, std::int64_t n, Batch& batch) {
                                                    fill_evaluation_batch(at, run, split, first, n, batch);
                                                  });
@@ -215,17 +227,36 @@ Values values_of_others(const Config& config, const Task& task, RunModel& run,
   return out;
 }
 
+// How many sequences of a split are evaluated, if at most `most` are (0: all).
+std::int64_t evaluated_sequences(const Task& task, const RunModel& run, Split split, std::int64_t most) {
+  const std::int64_t all = task.evaluation_sequences(run.format, split);
+  if (all == 0) throw Failed(fmt::format("[evaluate] the {} split has no sequences", in_words(split)));
+  return most > 0 ? std::min(most, all) : all;
+}
+
+SequencesScore score_split(const Task& task, RunModel& run, Split split, std::int64_t sequences, Detail detail,
+                           ThreadPool& workers, std::span<const std::unique_ptr<Tape>> tapes) {
+  return score_sequences(run, run.sizes, {sequences}, {}, detail, workers, tapes,
+                         [&](std::int64_t first, std::int64_t n, Batch& batch) {
+                           fill_evaluation_batch(task, run, split, first, n, batch);
+                         });
+}
+
 } // namespace
+
+std::vector<ExampleScore> example_scores(const Task& task, RunModel& run, Split split, std::int64_t sequences,
+                                         ThreadPool& workers) {
+  return score_split(task, run, split, evaluated_sequences(task, run, split, sequences), Detail::by_example, workers,
+                     {})
+      .examples;
+}
 
 Values evaluate_split(const Config& config, const Task& task, RunModel& run, Split split, std::int64_t sequences,
                       ThreadPool& workers, std::span<const std::unique_ptr<Tape>> tapes) {
-  const std::int64_t all = task.evaluation_sequences(run.format, split);
-  sequences = sequences > 0 ? std::min(sequences, all) : all;
-  if (sequences == 0) throw Failed(fmt::format("[evaluate] the {} split has no sequences", in_words(split)));
-  const SequencesScore total = score_sequences(run, run.sizes, {sequences}, {}, config.train.evaluate_by_length,
-                                               workers, tapes, [&](std::int64_t first, std::int64_t n, Batch& batch) {
-                                                 fill_evaluation_batch(task, run, split, first, n, batch);
-                                               });
+  sequences = evaluated_sequences(task, run, split, sequences);
+  const SequencesScore total = score_split(task, run, split, sequences,
+                                           config.train.evaluate_by_length ? Detail::by_length : Detail::none, workers,
+                                           tapes);
   const std::string name = prefix(split);
   Values out = values_of(total, config, name);
   if (config.train.evaluate_beam > 0)
@@ -252,7 +283,7 @@ std::vector<std::pair<std::string, double>> loss_estimate(const Config& config, 
   const auto seed = static_cast<std::uint64_t>(config.general.seed);
   const std::int64_t sequences = config.train.evaluate_random_batches * config.train.batch;
   if (sequences == 0) return {};
-  const SequencesScore total = score_sequences(run, run.sizes, {sequences}, {}, false, workers, tapes,
+  const SequencesScore total = score_sequences(run, run.sizes, {sequences}, {}, Detail::none, workers, tapes,
                                                [&](std::int64_t first, std::int64_t n, Batch& batch) {
                                                  batch.reset(n, run.sizes, run.format);
                                                  for (std::int64_t i = 0; i < n; ++i)

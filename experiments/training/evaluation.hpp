@@ -3,6 +3,7 @@
 
 #include "autograd/shards.hpp"
 #include "experiments/training/run_model.hpp"
+#include "experiments/training/training.hpp"
 
 #include <memory>
 #include <span>
@@ -34,6 +35,10 @@ namespace heed::HEED_REAL {
 std::vector<std::pair<std::string, double>> evaluate_split(const Config& config, const Task& task, RunModel& run,
                                                            Split split, std::int64_t sequences, ThreadPool& workers,
                                                            std::span<const std::unique_ptr<Tape>> tapes = {});
+
+/// The score of each sequence, of those that `evaluate_split` evaluates, in order.
+std::vector<ExampleScore> example_scores(const Task& task, RunModel& run, Split split, std::int64_t sequences,
+                                         ThreadPool& workers);
 
 /// With [train] evaluate_random_batches = N, returns PREFIX_loss_estimate: the mean loss, in nats, over all targets of
 /// N batches of [train] batch random sequences of the split (Task::random_sequence). nanoGPT estimates the loss in the

@@ -104,6 +104,15 @@ struct ExampleOutput {
   std::optional<double> probability; ///< classifiers: of the output
 };
 
+/// What a model got right in one sequence of a split. Over all sequences, the sum of `loss` over that of `loss_targets`
+/// is the loss, and the sum of `right` over that of `targets` the accuracy.
+struct ExampleScore {
+  double loss = 0; ///< in nats, the sum over its targets
+  std::int64_t loss_targets = 0;
+  std::int64_t targets = 0, right = 0; ///< those that count for the accuracy
+  bool whole_right = false;            ///< without an error
+};
+
 /// Options of `Engine::generate`. A language model continues the prompt by sampling tokens. A sequence-to-sequence
 /// model writes one line for each input: the most probable output that it finds. A classifier writes one line for each
 /// class of an input, the most probable first: the probability, a tab, and the class; then an empty line before the

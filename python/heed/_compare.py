@@ -21,7 +21,7 @@ Words = Union[str, Sequence[str]]
 
 
 def compare(results: Results, *, metric: Words = (), arm: Words = (), reference: Any = "", seed: str = "",
-            pair: Words = (), group: Words = (), first: Any = "", step: str = "", state: str = "", time: str = "", parameters: str = "",
+            pair: Words = (), group: Words = (), first: Any = "", step: str = "", examples: str = "", state: str = "", time: str = "", parameters: str = "",
             run_name: str = "", direction: str | Mapping[str, str] = "",
             bounds: tuple[float, float] | Mapping[str, tuple[float, float]] | None = None,
             unit: str | Mapping[str, str] = "", margin: float | None = None, answer: str = "same",
@@ -42,6 +42,8 @@ def compare(results: Results, *, metric: Words = (), arm: Words = (), reference:
         group: Columns; arms are compared within each group.
         first: The group that interactions compare the others with. Without it, the first by name.
         step: The column with the step of an evaluation; "none": there are no steps.
+        examples: The column with the example of a row, if each run has a row for each example: differences then also
+            have an interval over other examples.
         state: The column that says whether a run finished; "none": all did.
         time: The column with seconds of training; "none".
         parameters: The column with the number of parameters.
@@ -64,8 +66,9 @@ def compare(results: Results, *, metric: Words = (), arm: Words = (), reference:
     """
     asked = _heed.ResultRequest()
     asked.metrics, asked.arm, asked.pair, asked.group = map(_words, (metric, arm, pair, group))
-    for name_of, value in (("reference", reference), ("first", first), ("seed", seed), ("step", step), ("state", state), ("time", time),
-                           ("parameters", parameters), ("run_name", run_name), ("answer", answer), ("test", test), ("precision", precision),
+    for name_of, value in (("reference", reference), ("first", first), ("seed", seed), ("step", step), ("examples", examples),
+                           ("state", state), ("time", time), ("parameters", parameters), ("run_name", run_name),
+                           ("answer", answer), ("test", test), ("precision", precision),
                            ("name", name), ("question", question)):
         if isinstance(value, (list, tuple, dict, set)):
             raise _heed.Refused(f"{name_of} is {value!r}; it must be one text")

@@ -16,5 +16,7 @@ void smallest_differences(Points& points, std::size_t sweeps, bool all);
 void not_worse(Points& points, std::size_t tables, bool all);
 /// Arms of which a tenth of the runs fails to learn, and falls by far more than the margin.
 void rare_failures(Points& points, std::size_t sweeps);
+/// Intervals of a difference over other seeds and other examples.
+void other_examples(Points& points, std::size_t tables, bool all);
 
 } // namespace heed::simulation

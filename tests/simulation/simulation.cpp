@@ -470,6 +470,7 @@ int main(int count, char** arguments) {
       {"unpaired-grid", [&] { unpaired_grid(points, tables, long_form); }},
       {"smallest-differences", [&] { smallest_differences(points, reports, long_form); }},
       {"not-worse", [&] { not_worse(points, tables, long_form); }},
+      {"other-examples", [&] { other_examples(points, tables, long_form); }},
       {"rare-failures", [&] { rare_failures(points, sweeps); }},
       {"paired", [&] { paired(points); }},
       {"unpaired", [&] { unpaired(points); }},

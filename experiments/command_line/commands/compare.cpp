@@ -108,6 +108,8 @@ void declare_columns(Command& command, ResultRequest& question) {
   command.add("--first GROUP", question.first,
               "the group that interactions compare the others with [the first by name]");
   command.add("--step COLUMN", question.step, "the step of an evaluation [step, epoch, ...]; none: no steps");
+  command.add("--examples COLUMN", question.examples,
+              "the example of a row, if each run has a row for each: also compares over other examples");
   command.add("--state COLUMN", question.state, "whether a run finished or failed [state, status]; none: all finished");
   command.add("--time COLUMN", question.time, "seconds of training [seconds, runtime]; none: not shown");
   command.add("--parameters COLUMN", question.parameters, "the number of parameters");

@@ -5,6 +5,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/plan_estimate.hpp"
 #include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/refresh_attention.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/engines/instruction_sets.hpp"
@@ -296,8 +297,7 @@ int run(const RunArguments& arguments, ProcessGroupLauncher* group, Console& con
 
   if (left.runs > 0) throw Failed(left_in_words(result, left, arguments, console));
 
-  const ReportData report = collect_report(result.plan, arguments.out, result.folder,
-                                           [&](const Config& config) { return facts_of(config, tasks); });
+  const ReportData report = report_of_sweep(result.plan, arguments.out, result.folder, false, tasks);
   console.out << render_terminal(report, console.out_style, results_width(console), false);
   say_where(prepared, result.plan, result.folder, arguments, console);
   console.out.flush();

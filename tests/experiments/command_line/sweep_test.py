@@ -598,6 +598,35 @@ def ctrl_c_says_what_was_saved_and_how_to_resume(folder):
         assert len(list(out.glob("*/checkpoint-*"))) in (1, 2)
 
 
+def examples_are_evaluated_again_for_finished_runs(folder):
+    config = write(folder, "a.toml", GRID.format(steps=20, scores='"additive"'))
+    out = str(folder / "runs")
+    run([heed, "run", config, "--out", out])
+    before = measured(folder / "runs")
+    again = run([heed, "run", config, "report.examples=true", "--out", out])
+    assert measured(folder / "runs") == before and "Over other examples, too:" in again, again
+    assert "one fixed validation set of 32 examples" in " ".join(again.split()), again
+    for place in sorted(before):
+        scores = json.loads((folder / "runs" / place / "examples.json").read_text())
+        last = [line for line in before[place] if "val_loss" in line][-1]
+        assert scores["step"] == 20 and len(scores["loss"]) == 32, scores
+        mean = sum(scores["loss"]) / sum(scores["loss_targets"])
+        assert abs(mean - last["val_loss"]) < 1e-6, (mean, last)
+        assert abs(sum(scores["right"]) / sum(scores["targets"]) - last["val_accuracy"]) < 1e-12, last
+    # A run without a checkpoint is named, and the others are still compared.
+    first = sorted(before)[0]
+    (folder / "runs" / first / "examples.json").unlink()
+    for checkpoint in (folder / "runs" / first).glob("checkpoint-*"):
+        checkpoint.unlink()
+    printed = " ".join(run([heed, "report", out, "--format", "terminal"]).split())
+    assert f"run {first} is in no interval over other examples: " in printed and "no checkpoint" in printed, printed
+    for options, why in ((["report.metric=val_perplexity"], "needs a metric that is a mean over validation examples"),
+                         (["task.validation=20"], "needs 30 validation examples or more, and there are 20"),
+                         (["train.evaluate_batches=2"], "train.evaluate_batches x train.batch is 16")):
+        done = subprocess.run([heed, "check", config, "report.examples=true", *options], capture_output=True, text=True)
+        assert done.returncode == 2 and why in " ".join(done.stderr.split()), done.stderr
+
+
 def no_start_loads_blas(_):
     """It takes long to load, and makes threads; who multiplies by it loads it."""
     loaded = subprocess.run([heed], env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, text=True,
@@ -612,7 +641,7 @@ for test in (lost_metrics_are_made_again, what_is_left_out_is_no_success, a_file
              no_start_loads_blas, names_that_are_no_paths_are_told, pipes_hang_nothing, the_way_on_is_the_same_command,
              ctrl_c_says_what_was_saved_and_how_to_resume,
              results_are_as_wide_as_the_terminal, one_of_several_sweeps_is_named, groups_come_by_value,
-             reports_show_what_the_plan_says_of_costs,
+             reports_show_what_the_plan_says_of_costs, examples_are_evaluated_again_for_finished_runs,
              show_has_the_sweep, advised_commands_make_an_average, plan_for_programs,
              float64_is_a_file_beside_the_program, arms_of_equal_size, arms_of_equal_state, what_cannot_be_compared,
              edited_file_is_a_new_sweep,

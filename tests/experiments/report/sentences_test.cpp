@@ -793,12 +793,22 @@ TEST_CASE("the notes on pairs, answers, spreads and seeds", "[report][sentences]
   CHECK(text(high, "rare failures") == "If 1 run in 10 fell by 0.9, 6 seeds would show none in 53 of 100 sweeps.");
   CHECK(text(six, "rare failures").empty());
   CHECK(text(six, "scope") ==
-        "p and intervals are about other seeds on the same validation examples, not about other examples.");
+        "p and intervals cover other seeds, on the same validation examples; they say nothing about other examples.");
   CHECK(text(sweep_with("a", {0.30, 0.33, 0.29, 0.31, 0.27}), "scope") ==
-        "p is about other seeds on the same validation examples, not about other examples.");
-  CHECK(text(of_table("fold"), "scope") == "p and intervals are about other values of fold, not about other examples.");
+        "p covers other seeds, on the same validation examples; it says nothing about other examples.");
+  CHECK(text(with(six,
+                  [](ReportData& report) {
+                    for (ReportArm& arm : report.arms) arm.evaluated_examples = 2000;
+                  }),
+             "scope") == "p and intervals cover other seeds, on one fixed validation set of 2,000 examples; they say "
+                         "nothing about other examples.");
+  CHECK(text(of_table("fold"), "scope") ==
+        "p and intervals cover other values of fold, on the same examples; they say nothing about other examples.");
+  CHECK(text(of_table("seed"), "scope") ==
+        "p and intervals cover other seeds, on the same examples; they say nothing about other examples.");
   CHECK(text(of_table("seed and fold"), "scope") ==
-        "p and intervals are about other combinations of seed and fold, not about other examples.");
+        "p and intervals cover other combinations of seed and fold, on the same examples; they say nothing about other "
+        "examples.");
   CHECK(claim(spread(1), "spreads") ==
         "the standard deviation of arm 1 differs from the reference's, so p may be too small.");
   CHECK(claim(spread(2), "spreads") ==

@@ -718,3 +718,74 @@ TEST_CASE("names of arms are shown as they are, and do no harm", "[results]") {
   CHECK_FALSE(contains(html, "<b>"));
   CHECK(contains(render_terminal(report, Style{}), "日本"));
 }
+
+namespace {
+
+/// A table with a row for each of `examples` examples of six runs of two arms, whose order differs by run.
+std::string csv_of_examples(int examples) {
+  std::string text = "model,seed,item,accuracy\n";
+  for (const char* model : {"a", "b"})
+    for (int seed = 0; seed < 6; ++seed)
+      for (int i = 0; i < examples; ++i) {
+        const int item = (i * 6 + seed) % examples;
+        const double value = 0.5 + 0.01 * ((item * 5) % 11) + 0.002 * ((seed * item) % 7) +
+                             (*model == 'b' ? 0.03 + 0.01 * (item % 3) + 0.004 * (seed % 4) : 0);
+        text += fmt::format("{},{},q{},{}\n", model, seed, item, value);
+      }
+  return text;
+}
+
+ResultRequest by_item() {
+  ResultRequest question = accuracy_of();
+  question.examples = "item";
+  return question;
+}
+
+} // namespace
+
+TEST_CASE("rows of examples are compared over seeds and over examples", "[results]") {
+  const ReportData report = compared(csv_of_examples(35), by_item());
+  std::vector<std::vector<double>> a, b;
+  std::string of_runs = "model,seed,accuracy\n";
+  for (const ReportArm& arm : report.arms)
+    for (const ReportRun& run : arm.runs) {
+      (arm.label == "a" ? a : b).push_back(run.examples);
+      double mean = 0;
+      for (int item = 0; item < 35; ++item)
+        mean += (0.5 + 0.01 * ((item * 5) % 11) + 0.002 * ((static_cast<int>(run.seed) * item) % 7) +
+                 (arm.label == "b" ? 0.03 + 0.01 * (item % 3) + 0.004 * (static_cast<int>(run.seed) % 4) : 0)) /
+                35;
+      CHECK(*run.value == Approx(mean).epsilon(1e-12));
+      of_runs += fmt::format("{},{},{}\n", arm.label, run.seed, *run.value);
+    }
+  // As for a table with the means of runs, and the interval over examples beside it.
+  check_equal(*arm_called(report, "b").comparison, *arm_called(compared(of_runs, accuracy_of()), "b").comparison);
+  const auto wanted = statistics::over_examples(b, a);
+  const auto& found = arm_called(report, "b").over_examples;
+  REQUIRE(found);
+  CHECK(found->examples == 35);
+  CHECK(found->interval.low == wanted->interval.low);
+  CHECK(found->interval.high == wanted->interval.high);
+  CHECK(contains(report.table->columns, "examples by \"item\""));
+}
+
+TEST_CASE("rows of examples are refused with what is wrong", "[results]") {
+  const std::string good = csv_of_examples(35);
+  const auto refused = [](const std::string& text, const ResultRequest& question) {
+    return refusal([&] { compared(text, question); });
+  };
+  CHECK(contains(refused(good, accuracy_of()), "--examples"));
+  CHECK(contains(refused(csv_of_examples(29), by_item()), "--examples needs 30 examples or more, and there are 29"));
+  CHECK(contains(refused(good + "b,5,q3,0.5\n", by_item()), "has a value of accuracy for the example \"q3\" already"));
+  std::string gap = good;
+  const std::size_t line = gap.find("\nb,2,q3,");
+  gap.erase(line, gap.find('\n', line + 1) - line);
+  CHECK(contains(refused(gap, by_item()), "\"b\", seed 2, has no accuracy of the example \"q3\""));
+  std::string stepped = good;
+  stepped.replace(stepped.find("item"), 4, "step");
+  ResultRequest question = by_item();
+  question.examples = "step";
+  CHECK(contains(refused(stepped, question), "read as the step"));
+  question.step = "none";
+  CHECK(refused(stepped, question) == "not refused");
+}

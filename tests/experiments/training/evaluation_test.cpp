@@ -628,3 +628,46 @@ TEST_CASE("a step by tokens takes the sequences that fit, and its loss is the me
   CHECK_THAT(test::refusal([&] { engine(narrow).check(narrow, *make_task(narrow)); }),
              Contains("batch_tokens = 20 is too small for the longest sequence") && Contains("raise"));
 }
+
+TEST_CASE("the scores of examples add up to the metrics of the split", "[training]") {
+  for (const char* kind : {"copy", "parity"}) {
+    const Config c = config(fmt::format(R"(
+[task]
+kind = "{}"
+validation = 50
+[model]
+layers = 1
+width = 16
+heads = 2
+init_std = 0.2
+[train]
+steps = 10
+batch = 8
+)",
+                                        kind));
+    const Checkpoint checkpoint = train(c).checkpoints.back();
+    const auto task = make_task(c);
+    RunModel run(c, *task);
+    load_parameters(run.parameters, checkpoint);
+    ThreadPool two(2);
+    const std::vector<ExampleScore> scores = example_scores(*task, run, Split::validation, 0, two);
+    REQUIRE(scores.size() == 50);
+    double loss = 0, losses = 0, right = 0, targets = 0, whole = 0;
+    for (const ExampleScore& score : scores) {
+      loss += score.loss;
+      losses += static_cast<double>(score.loss_targets);
+      right += static_cast<double>(score.right);
+      targets += static_cast<double>(score.targets);
+      whole += score.whole_right;
+    }
+    const std::map<std::string, double> wanted = naive(c, checkpoint, Split::validation, "val");
+    CHECK(loss / losses == Approx(wanted.at("val_loss")).epsilon(1e-5));
+    CHECK(right / targets == Approx(wanted.at("val_accuracy")).epsilon(1e-9));
+    if (wanted.contains("val_sequence_accuracy"))
+      CHECK(whole / 50 == Approx(wanted.at("val_sequence_accuracy")).epsilon(1e-9));
+    // In the order of the split, and each from its own sequence.
+    const std::vector<ExampleScore> first = example_scores(*task, run, Split::validation, 9, two);
+    REQUIRE(first.size() == 9);
+    for (std::size_t i = 0; i < first.size(); ++i) CHECK(first[i].loss == Approx(scores[i].loss).epsilon(1e-5));
+  }
+}

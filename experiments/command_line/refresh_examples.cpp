@@ -1,0 +1,47 @@
+#include "experiments/command_line/refresh_examples.hpp"
+
+#include "experiments/command_line/trained_run.hpp"
+#include "experiments/report/example_scores.hpp"
+#include "experiments/runs/checkpoints.hpp"
+#include "experiments/runs/run_folder.hpp"
+#include "experiments/runs/run_state.hpp"
+#include "experiments/system/failure.hpp"
+#include "experiments/system/polling.hpp"
+
+#include <vector>
+
+namespace heed {
+
+namespace {
+
+void refresh(const RunFolder& run) {
+  const auto kept = read_example_scores(run);
+  require_readable(kept);
+  const std::vector<std::int64_t> steps = checkpoint_steps(run);
+  if (kept && !kept->examples.empty() && (steps.empty() || kept->step == steps.front())) return;
+  std::vector<std::string> damaged;
+  const TrainedRun trained = trained_run(run, 1, damaged);
+  if (!kept) run.examples().set_aside();
+  write_example_scores(run, {step_of(trained.checkpoint).value.value_or(0),
+                             trained.engine().example_scores(trained.config, *trained.task, trained.checkpoint)});
+}
+
+} // namespace
+
+ExampleProblems refresh_examples(const Plan& plan, const std::filesystem::path& out) {
+  ExampleProblems problems;
+  if (!plan.examples) return problems;
+  for (const PlannedRun& planned : plan.runs) {
+    poll_caller();
+    const RunFolder run{out / planned.id};
+    if (planned.id.empty() || state_of(run) != RunState::finished) continue;
+    try {
+      refresh(run);
+    } catch (const std::exception& problem) {
+      problems[planned.id] = failure_in_words(problem);
+    }
+  }
+  return problems;
+}
+
+} // namespace heed
