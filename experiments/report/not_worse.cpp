@@ -1,6 +1,7 @@
 #include "experiments/report/not_worse.hpp"
 
 #include "experiments/report/answers.hpp"
+#include "experiments/report/arm_notes.hpp"
 #include "experiments/statistics/tuning_choice.hpp"
 
 #include <algorithm>
@@ -71,7 +72,7 @@ std::string open_text(const ReportData& report, const Comparison& c, std::string
   return fmt::format("{} may or may not be worse by more than {}", who, short_margin(report));
 }
 
-bool any(const ReportData& report, bool (*holds)(const Comparison&)) {
+bool any_comparison(const ReportData& report, bool (*holds)(const Comparison&)) {
   return std::ranges::any_of(report.arms,
                              [&](const ReportArm& arm) { return arm.comparison && holds(*arm.comparison); });
 }
@@ -147,15 +148,17 @@ std::string not_worse_difference_note(const ReportData& report, const std::strin
                      "does not yet show; then the margin is printed with a round bracket.{}{}",
                      what, confidence_text(report), unpaired ? "tests" : "sign flips", unpaired ? " (Bonferroni)" : "",
                      short_margin(report), level, unpaired ? "" : " With fewer than 5 seeds there is none.",
-                     any(report, [](const Comparison& c) { return c.constant; })
+                     any_comparison(report, [](const Comparison& c) { return c.constant; })
                          ? " An arm whose differences are all equal has none: their spread is unknown."
                          : "");
 }
 
 std::string not_worse_p_note(const ReportData& report, const std::string& flips) {
   const std::string margin = short_margin(report),
-                    ranks = any(report,
-                                [](const Comparison&c) { return c.noninferiority && c.noninferiority->only_better; })
+                    ranks = any_comparison(report,
+                                           [](const Comparison&c) {
+                                             return c.noninferiority && c.noninferiority->only_better;
+                                           })
                                 ? " If runs did not reach the target, p is by ranks and of being better."
                                 : "";
   const std::string further = fmt::format(
@@ -181,8 +184,9 @@ std::string not_worse_answer_note(const ReportData& report, const std::string& l
                      "more than {}) if a one-sided test of this, with the same level, finds it; otherwise undecided, "
                      "which is no evidence "
                      "of either.",
-                     any(report, equal_in_all_seeds) ? "equal if the metric is the same number in all seeds; otherwise "
-                                                     : "",
+                     any_comparison(report, equal_in_all_seeds)
+                         ? "equal if the metric is the same number in all seeds; otherwise "
+                         : "",
                      short_margin(report), level, short_margin(report));
 }
 

@@ -400,7 +400,7 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
     variation.fixings = planned->fixings.size();
     variation.labels = planned->labels;
     for (const PlannedRun& run : planned->runs)
-      variation.runs.push_back(collect_run(run, out, finished, readers, report.others, reader, origins));
+      variation.runs.push_back(collect_run(run, out, finished, readers, report.others, false, reader, origins));
   }
   for (const auto& [description, runs] : origins.machines) report.machines.push_back({description, runs});
 

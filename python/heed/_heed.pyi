@@ -27,6 +27,7 @@ class ResultRequest:
     reference: str
     seed: str
     step: str
+    examples: str
     state: str
     time: str
     parameters: str

@@ -395,3 +395,23 @@ def test_texts_have_no_commands_for_terminals(tmp_path, capsys):
     with pytest.raises(heed.Refused) as refused:
         report.save(broken / "x.html")
     assert "bro\\xffken" in str(refused.value)
+
+
+def test_rows_of_examples_give_an_interval_over_examples():
+    draw = random.Random(5)
+    items = [draw.gauss(0, 1) for _ in range(40)]
+    rows = [{"model": model, "seed": seed, "item": f"q{e}", "score": items[e] + draw.gauss(0.5 * (model == "b"), 0.3)}
+            for model in ("a", "b") for seed in range(6) for e in range(40)]
+    report = heed.compare(rows, metric="score", reference="a", direction="higher", examples="item")
+    arm = report.document["arms"][1]
+    means = {}
+    for row in rows:
+        means.setdefault((row["model"], row["seed"]), []).append(row["score"])
+    difference = sum(sum(means["b", s]) - sum(means["a", s]) for s in range(6)) / 240
+    over = arm["over_examples"]
+    assert over["examples"] == 40 and math.isclose(over["difference"], difference, rel_tol=1e-9)
+    low, high = over["interval"]
+    assert low < difference < high and "Over other examples, too" in report.sentences["b"]
+    with pytest.raises(heed.Refused, match="`examples` needs 30 examples or more, and there are 2"):
+        heed.compare([row for row in rows if row["item"] in ("q0", "q1")], metric="score", reference="a",
+                     direction="higher", examples="item")

@@ -7,8 +7,8 @@ using namespace heed::statistics;
 
 namespace {
 
-const SourceValues first{{1, 2, 4}, {10, 11, 15}}, second{{1, 1.5, 3}, {0, 2, 1}},
-    third{{0, 0.1, 0.3}, {0.2, 0.2, 0.5}}, constant{{0.7, 0.7, 0.7}, {0.25, 0.25, 0.25}};
+const SourceValues source_one{{1, 2, 4}, {10, 11, 15}}, source_two{{1, 1.5, 3}, {0, 2, 1}},
+    source_three{{0, 0.1, 0.3}, {0.2, 0.2, 0.5}}, constant{{0.7, 0.7, 0.7}, {0.25, 0.25, 0.25}};
 
 VarianceSources of(std::vector<SourceValues> values, double rounding = 0) { return variance_sources(values, rounding); }
 
@@ -16,7 +16,7 @@ VarianceSources of(std::vector<SourceValues> values, double rounding = 0) { retu
 
 TEST_CASE("a source's spread is pooled within fixings, with the chi-squared interval", "[statistics]") {
   // SciPy: sqrt of the mean of the two samples' variances; s sqrt(4 / chi2.ppf([0.975, 0.025], 4)).
-  const VarianceSources found = of({first});
+  const VarianceSources found = of({source_one});
   const SourceVariance& source = found.sources.front();
   CHECK(source.freedom == 4);
   CHECK(source.standard_deviation.value() == Approx(2.1602469));
@@ -30,7 +30,7 @@ TEST_CASE("a source's spread is pooled within fixings, with the chi-squared inte
 }
 
 TEST_CASE("of two sources, the interval of a share is that of the F distribution", "[statistics]") {
-  const VarianceSources found = of({first, second});
+  const VarianceSources found = of({source_one, source_two});
   const SourceVariance &a = found.sources[0], &b = found.sources[1];
   CHECK(a.share.value() == Approx(0.81751825));
   CHECK(b.share.value() == Approx(1 - 0.81751825));
@@ -45,7 +45,7 @@ TEST_CASE("of two sources, the interval of a share is that of the F distribution
 }
 
 TEST_CASE("the intervals of three shares", "[statistics]") {
-  const VarianceSources found = of({first, second, third});
+  const VarianceSources found = of({source_one, source_two, source_three});
   const double shares[] = {0.81371694, 0.18163325, 0.00464981}; // NumPy, four million draws, as the intervals
   const Interval intervals[] = {{0.31512, 0.97552}, {0.022706, 0.67847}, {0.00052612, 0.035761}};
   for (std::size_t i = 0; i < 3; ++i) {
@@ -54,19 +54,20 @@ TEST_CASE("the intervals of three shares", "[statistics]") {
     CHECK(found.sources[i].share_interval.value().high == Approx(intervals[i].high).epsilon(0.04));
   }
   // the draws are always the same
-  CHECK(of({first, second, third}).sources[1].share_interval->low == found.sources[1].share_interval->low);
+  CHECK(of({source_one, source_two, source_three}).sources[1].share_interval->low ==
+        found.sources[1].share_interval->low);
 }
 
 TEST_CASE("a source without effect has the spread 0 and no share", "[statistics]") {
-  const VarianceSources found = of({first, constant, second});
+  const VarianceSources found = of({source_one, constant, source_two});
   CHECK(found.sources[1].is_without_effect());
   CHECK(found.sources[1].freedom == 4);
   CHECK_FALSE(found.sources[1].interval);
   CHECK_FALSE(found.sources[1].share);
-  CHECK(found.sources[0].share == of({first, second}).sources[0].share);
-  CHECK(found.sources[0].share_interval->high == of({first, second}).sources[0].share_interval->high);
+  CHECK(found.sources[0].share == of({source_one, source_two}).sources[0].share);
+  CHECK(found.sources[0].share_interval->high == of({source_one, source_two}).sources[0].share_interval->high);
 
-  const VarianceSources one = of({constant, first});
+  const VarianceSources one = of({constant, source_one});
   CHECK(one.sources[1].share == 1.0);
   CHECK_FALSE(one.sources[1].share_interval);
   CHECK(one.whole_interval->low == Approx(one.sources[1].interval->low));
@@ -83,12 +84,12 @@ TEST_CASE("a source without effect has the spread 0 and no share", "[statistics]
 }
 
 TEST_CASE("lost runs cost degrees of freedom, and a source without any leaves the shares unknown", "[statistics]") {
-  const VarianceSources found = of({{{1, 2, 4}, {5}, {}}, second});
+  const VarianceSources found = of({{{1, 2, 4}, {5}, {}}, source_two});
   CHECK(found.sources[0].freedom == 2);
   CHECK(found.sources[0].standard_deviation.value() == Approx(1.5275252)); // of 1, 2, 4
   CHECK(found.sources[0].share);
 
-  const VarianceSources unknown = of({{{1}, {5}, {}}, second});
+  const VarianceSources unknown = of({{{1}, {5}, {}}, source_two});
   CHECK(unknown.sources[0].freedom == 0);
   CHECK_FALSE(unknown.sources[0].standard_deviation);
   CHECK_FALSE(unknown.sources[0].is_without_effect());
@@ -104,7 +105,8 @@ TEST_CASE("shares do not depend on the unit of the metric", "[statistics]") {
       for (double& value : fixing) value *= by;
     return values;
   };
-  const VarianceSources found = of({first, second}), tiny = of({scaled(first, 0x1p-400), scaled(second, 0x1p-400)});
+  const VarianceSources found = of({source_one, source_two}),
+                        tiny = of({scaled(source_one, 0x1p-400), scaled(source_two, 0x1p-400)});
   CHECK(tiny.sources[0].share == found.sources[0].share);
   CHECK(tiny.sources[0].share_interval->low == found.sources[0].share_interval->low);
   CHECK(tiny.whole_interval->high == Approx(found.whole_interval->high * 0x1p-400));
