@@ -112,7 +112,7 @@ void merge_tuning(TuneSpec&& from, std::optional<TuneSpec>& into) {
 }
 
 /// Merges [sweep] vary, vary_values and vary_fixings.
-void merge_variation(ConfigFile&& from, VarySpec& into) {
+void merge_variation(ConfigFile& from, VarySpec& into) {
   if (from.sweep_vary) {
     into.sources = std::move(*from.sweep_vary);
     into.origin = from.sweep_vary_origin;
@@ -163,7 +163,7 @@ Settings Settings::merged(std::vector<ConfigFile>&& files, int layer) {
     }
     if (file.sweep_within) sweep.within = std::move(*file.sweep_within);
     if (file.sweep_tune) merge_tuning(std::move(*file.sweep_tune), sweep.tune);
-    merge_variation(std::move(file), sweep.vary);
+    merge_variation(file, sweep.vary);
     sweep.present |= file.has_sweep;
   }
   out.sweep_ = std::make_shared<SweepSpec>(std::move(sweep));

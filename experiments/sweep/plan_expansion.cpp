@@ -12,6 +12,7 @@
 #include "experiments/sweep/labels.hpp"
 #include "experiments/sweep/matching.hpp"
 #include "experiments/sweep/plan_checks.hpp"
+#include "experiments/sweep/refused_at.hpp"
 #include "experiments/sweep/variation.hpp"
 
 #include <algorithm>
@@ -25,8 +26,6 @@
 
 namespace heed {
 namespace {
-
-[[noreturn]] void refuse(const Origin& origin, const std::string& what) { throw Refused(origin.text() + ": " + what); }
 
 /// The keys of single blocks that the arms of a sweep change, and those of its conditions.
 using Keys = std::vector<std::string>;
@@ -91,7 +90,7 @@ public:
                                   candidate.label.empty() ? in_words(planned(candidate.changes)) : candidate.label));
       }
     }
-    if (left == 0) refuse(block.origin, "this block of the sweep has no arm, or excludes them all");
+    if (left == 0) refuse_at(block.origin, "this block of the sweep has no arm, or excludes them all");
     for (const auto& [name, conditions] : {std::pair("exclude", &block.exclude), std::pair("require", &block.require)})
       for (const std::vector<Change>& all : *conditions)
         if (!met_.contains(&all))
@@ -213,10 +212,11 @@ private:
     };
     const auto found = std::find_if(point.begin(), point.end(), unevens);
     const Change& change = found != point.end() ? *found : point.front();
-    refuse(change.origin,
-           fmt::format("[sweep.tune] tries {} = {}, which changes what sweep.match = \"{}\" makes equal ({:.12g} {}, "
-                       "and {:.12g} without it); remove it from the grid, or set sweep.match = \"none\"",
-                       change.key, plain_text(change.value), plan_.match, now, matched_unit(plan_.match), even));
+    refuse_at(
+        change.origin,
+        fmt::format("[sweep.tune] tries {} = {}, which changes what sweep.match = \"{}\" makes equal ({:.12g} {}, "
+                    "and {:.12g} without it); remove it from the grid, or set sweep.match = \"none\"",
+                    change.key, plain_text(change.value), plan_.match, now, matched_unit(plan_.match), even));
   }
 
   /// An arm under construction, with data that the plan does not contain.
@@ -341,27 +341,30 @@ bool sets_in_block(const Change& change, const std::string& key) {
 void check_tuning(const TuneSpec& spec, const Plan& plan, const std::vector<std::vector<Candidate>>& blocks,
                   const std::string& match) {
   if (spec.axes.empty())
-    refuse(spec.origin, "[sweep.tune] has no values to try: give it a grid, such as grid = { \"train.learning_rate\" = "
-                        "[1e-3, 3e-3] }");
+    refuse_at(spec.origin,
+              "[sweep.tune] has no values to try: give it a grid, such as grid = { \"train.learning_rate\" = "
+              "[1e-3, 3e-3] }");
   if (spec.seeds.empty())
-    refuse(spec.origin, "[sweep.tune] has no seeds for its trials: give it seeds, such as seeds = [100, 101]");
+    refuse_at(spec.origin, "[sweep.tune] has no seeds for its trials: give it seeds, such as seeds = [100, 101]");
   for (const std::int64_t seed : spec.seeds)
     if (std::find(plan.seeds.begin(), plan.seeds.end(), seed) != plan.seeds.end())
-      refuse(spec.origin, fmt::format("[sweep.tune] seeds has {}, which is also one of the replicates' (sweep.seeds): "
-                                      "the final runs must not use seeds that also chose the values; take other seeds, "
-                                      "such as seeds = [100, 101]",
-                                      seed));
+      refuse_at(spec.origin,
+                fmt::format("[sweep.tune] seeds has {}, which is also one of the replicates' (sweep.seeds): "
+                            "the final runs must not use seeds that also chose the values; take other seeds, "
+                            "such as seeds = [100, 101]",
+                            seed));
   for (const auto& [key, values] : spec.axes) {
     if (match != "none" && key == matched_option(match))
-      refuse(values.front().origin,
-             fmt::format("[sweep.tune] tries {}, which sweep.match sets; remove one of the two", key));
+      refuse_at(values.front().origin,
+                fmt::format("[sweep.tune] tries {}, which sweep.match sets; remove one of the two", key));
     for (const auto& candidates : blocks)
       for (const Candidate& candidate : candidates)
         for (const Change& change : candidate.changes)
           if (change.key == key || sets_in_block(change, key))
-            refuse(values.front().origin, fmt::format("[sweep.tune] tries {}, which an arm of the sweep also changes "
-                                                      "({}): an option is either compared or tuned",
-                                                      key, change.origin.text()));
+            refuse_at(values.front().origin,
+                      fmt::format("[sweep.tune] tries {}, which an arm of the sweep also changes "
+                                  "({}): an option is either compared or tuned",
+                                  key, change.origin.text()));
   }
 }
 

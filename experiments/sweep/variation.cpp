@@ -1,8 +1,8 @@
 #include "experiments/sweep/variation.hpp"
 
-#include "autograd/error.hpp"
 #include "experiments/config/chance_sources.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/sweep/refused_at.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -16,26 +16,24 @@ namespace {
 constexpr std::int64_t of_a_fixing = 10'000; ///< numbers for values, of each fixing
 constexpr std::size_t most_runs = 10'000;
 
-[[noreturn]] void refuse(const Origin& origin, const std::string& what) { throw Refused(origin.text() + ": " + what); }
-
 void check(const VarySpec& spec, const SweepSpec& sweep) {
   if (spec.sources.empty()) {
     for (const auto& [name, origin] : {std::pair("vary_values", spec.of_values), {"vary_fixings", spec.of_fixings}})
       if (origin)
-        refuse(*origin, fmt::format("sweep.{} does nothing: sweep.vary names no source of chance; add one, such as "
-                                    "vary = [\"init\"]",
-                                    name));
+        refuse_at(*origin, fmt::format("sweep.{} does nothing: sweep.vary names no source of chance; add one, such as "
+                                       "vary = [\"init\"]",
+                                       name));
     return;
   }
   if (sweep.tune)
-    refuse(spec.origin,
-           "sweep.vary measures runs of the reference, whose values [sweep.tune] chooses later; use it in a "
-           "file without [sweep.tune] that has the chosen values");
+    refuse_at(spec.origin,
+              "sweep.vary measures runs of the reference, whose values [sweep.tune] chooses later; use it in a "
+              "file without [sweep.tune] that has the chosen values");
   const std::size_t runs = spec.sources.size() * static_cast<std::size_t>((spec.values - 1) * spec.fixings);
   if (runs > most_runs)
-    refuse(spec.origin, fmt::format("sweep.vary asks for {} further runs; {} are the most: lower vary_values or "
-                                    "vary_fixings",
-                                    runs, most_runs));
+    refuse_at(spec.origin, fmt::format("sweep.vary asks for {} further runs; {} are the most: lower vary_values or "
+                                       "vary_fixings",
+                                       runs, most_runs));
 }
 
 /// Makes the runs of one variation.

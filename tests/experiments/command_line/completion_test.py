@@ -99,7 +99,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.offered("heed run x.toml max_voc"), ["data.max_vocabulary="])
         # Of several, none may replace what is typed.
         several = self.offered("heed run x.toml drop")
-        self.assertEqual([word for word in several if not word.endswith("dropout=")], ["drop"])
+        self.assertEqual([word for word in several if "dropout" not in word], ["drop"])
         self.assertIn("attention.dropout=", several)
         self.assertEqual(self.offered("heed run x.toml dr"), [])
         self.assertEqual(self.offered("heed run x.toml nothing"), [])
