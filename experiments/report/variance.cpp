@@ -147,7 +147,8 @@ json::object run_json(const ReportRun& run, const std::string& label) {
 void compute_variance(ReportData& report, const Variation& planned) {
   ReportVariation& variation = *report.variation;
   std::map<std::string, const ReportRun*> runs;
-  for (const ReportRun& run : report.arms.front().runs) runs.emplace(run.id, &run);
+  for (const ReportArm& arm : report.arms) // a run of another arm can be one of the variation
+    for (const ReportRun& run : arm.runs) runs.emplace(run.id, &run);
   for (const ReportRun& run : variation.runs) runs.emplace(run.id, &run);
   std::set<std::string> ids;
   for (const Variation::Fixing& fixing : planned.fixings) {

@@ -352,12 +352,13 @@ change_slow_part() {
   slow_part "$1" >"$project/slow.sh"
   is_newest "$project/slow.sh"
 }
-# is_newest FILE: makes it newer than all that was built, for up to 30 s, since a machine may set its clock back.
+# is_newest FILE: makes it newer than all that was built, for up to 30 s, since a machine may set its clock back. It waits
+# first: what is written within a tick of the clock has the same time as what was built last, and is not built anew.
 is_newest() {
   for _ in $(seq 600); do
-    [[ -n $(find "$project/build" -newer "$1" -print -quit) ]] || return 0
     sleep 0.05
     touch "$1"
+    [[ -n $(find "$project/build" -newer "$1" -print -quit) ]] || return 0
   done
   return 1
 }

@@ -173,3 +173,18 @@ TEST_CASE("every format has the sources of variance", "[report][vary]") {
   CHECK(render_variance_csv(plain).empty());
   CHECK_FALSE(note(plain, "variance"));
 }
+
+TEST_CASE("a run of another arm can be one of the variation", "[report][vary]") {
+  ReportData report = sweep_of(loss, {{"reference", {1.0, 2.0}}, {"init.seed = 10001", {1.2, 2.2}}});
+  report.arms[0].runs[0].id = "base";
+  report.arms[1].runs[0].id = "of another arm";
+  Variation planned;
+  planned.sources = {"init"};
+  planned.values = 2;
+  planned.fixings.push_back({"base", {{"of another arm"}}});
+  report.variation.emplace().sources = planned.sources;
+  compute_variance(report, planned);
+  CHECK(report.variation->planned == 2);
+  CHECK(report.variation->open == 0);
+  CHECK(*report.variation->by_metric.front().found.sources[0].standard_deviation == Approx(0.2 / std::sqrt(2.0)));
+}
