@@ -60,9 +60,8 @@ ArmFacts facts_of(const Config& config, Tasks& tasks) {
   for (const std::int64_t length : config.train.evaluate_lengths)
     if (const Task* task = tasks.of(config).of_length(length))
       facts.at_lengths[length] = task->chance(task_format_of(config));
-  const std::int64_t all = tasks.of(config).evaluation_sequences(task_format_of(config), Split::validation),
-                     some = config.train.evaluate_batches * config.train.batch;
-  if (!task_info(config.task.kind).running_text) facts.examples = some > 0 ? std::min(some, all) : all;
+  if (!task_info(config.task.kind).running_text)
+    facts.examples = evaluated_sequences(config, tasks.of(config), task_format_of(config));
   return facts;
 }
 

@@ -107,7 +107,7 @@ ReportData report_of_sweep(const Plan& plan, const std::filesystem::path& out, c
                            bool shows_attention, Tasks& tasks) {
   AttentionProblems problems;
   if (shows_attention) problems = refresh_attention(plan, out);
-  const ExampleProblems without_examples = refresh_examples(plan, out);
+  const ExampleProblems without_examples = refresh_examples(plan, out, tasks);
   ReportData data = collect_report(plan, out, folder, [&](const Config& config) { return facts_of(config, tasks); });
   for (ReportArm& arm : data.arms)
     for (ReportRun& run : arm.runs) {

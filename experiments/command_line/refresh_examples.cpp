@@ -14,21 +14,24 @@ namespace heed {
 
 namespace {
 
-void refresh(const RunFolder& run) {
+void refresh(const RunFolder& run, Tasks& tasks) {
   const auto kept = read_example_scores(run);
   require_readable(kept);
   const std::vector<std::int64_t> steps = checkpoint_steps(run);
   if (kept && !kept->examples.empty() && (steps.empty() || kept->step == steps.front())) return;
   std::vector<std::string> damaged;
-  const TrainedRun trained = trained_run(run, 1, damaged);
+  const Config config = read_config(run);
+  const Checkpoint weights = trained_weights(run, config, 1, damaged);
+  const Task& task = tasks.of(config);
+  require_data_of_run(run, config, task);
+  const Engine& by = engine(config, instruction_set_of_run(run, config));
   if (!kept) run.examples().set_aside();
-  write_example_scores(run, {step_of(trained.checkpoint).value.value_or(0),
-                             trained.engine().example_scores(trained.config, *trained.task, trained.checkpoint)});
+  write_example_scores(run, {step_of(weights).value.value_or(0), by.example_scores(config, task, weights)});
 }
 
 } // namespace
 
-ExampleProblems refresh_examples(const Plan& plan, const std::filesystem::path& out) {
+ExampleProblems refresh_examples(const Plan& plan, const std::filesystem::path& out, Tasks& tasks) {
   ExampleProblems problems;
   if (!plan.examples) return problems;
   for (const PlannedRun& planned : plan.runs) {
@@ -36,7 +39,7 @@ ExampleProblems refresh_examples(const Plan& plan, const std::filesystem::path& 
     const RunFolder run{out / planned.id};
     if (planned.id.empty() || state_of(run) != RunState::finished) continue;
     try {
-      refresh(run);
+      refresh(run, tasks);
     } catch (const std::exception& problem) {
       problems[planned.id] = failure_in_words(problem);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "experiments/sweep/plan.hpp"
+#include "experiments/sweep/preparation.hpp"
 
 #include <filesystem>
 #include <map>
@@ -15,6 +16,6 @@ using ExampleProblems = std::map<std::string, std::string>;
 /// Updates the examples.json of each finished run of the plan, with the newest checkpoint, if the plan wants examples
 /// (Plan::examples). If a run lacks something, this is returned as a problem and nothing is thrown. The caller can stop
 /// it (PollScope).
-ExampleProblems refresh_examples(const Plan& plan, const std::filesystem::path& out);
+ExampleProblems refresh_examples(const Plan& plan, const std::filesystem::path& out, Tasks& tasks);
 
 } // namespace heed

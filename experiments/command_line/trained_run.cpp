@@ -93,14 +93,18 @@ Checkpoint trained_weights(const RunFolder& run, const Config& config, std::int6
 
 std::unique_ptr<Task> task_of_run(const RunFolder& run, const Config& config) {
   std::unique_ptr<Task> task = make_task(config);
+  require_data_of_run(run, config, *task);
+  return task;
+}
+
+void require_data_of_run(const RunFolder& run, const Config& config, const Task& task) {
   // A different file gives a different vocabulary, so the run's tokens would be misinterpreted.
   const auto manifest = read_manifest(run);
-  if (manifest && !manifest->data.empty() && manifest->data != task->fingerprint())
+  if (manifest && !manifest->data.empty() && manifest->data != task.fingerprint())
     throw Refused(fmt::format("the data of run {} has changed since its training ({}, and now {}); restore the "
                               "original data{}",
-                              run.id(), manifest->data, task->fingerprint(),
+                              run.id(), manifest->data, task.fingerprint(),
                               config.data.path.empty() ? "" : fmt::format(" at \"{}\"", config.data.path)));
-  return task;
 }
 
 std::string instruction_set_of_run(const RunFolder& run, const Config& config) {

@@ -34,11 +34,12 @@ TrainedRun trained_run(const std::string& out, const std::string& run, std::int6
 TrainedRun trained_run(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged);
 
 /// The parts of a trained run: its weights, as `trained_run` takes them; its task; and the instruction set of its
-/// training, if supported here. They throw the same errors.
+/// training, if supported here. They throw the same errors. `require_data_of_run` checks a task that exists already.
 /// @param program  how the user calls Heed, for commands in messages
 Checkpoint trained_weights(const RunFolder& run, const Config& config, std::int64_t average,
                            std::vector<std::string>& damaged, const std::string& program = "heed");
 std::unique_ptr<Task> task_of_run(const RunFolder& run, const Config& config);
+void require_data_of_run(const RunFolder& run, const Config& config, const Task& task);
 std::string instruction_set_of_run(const RunFolder& run, const Config& config);
 
 /// Example `number` of the validation split, written as an input: its text, or "row 3" if it is an image. Throws

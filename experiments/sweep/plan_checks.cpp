@@ -178,8 +178,8 @@ bool is_listed(const Task& task) { return task.facts().sizes[static_cast<std::si
 
 /// The number of validation sequences that an evaluation uses; empty: all.
 std::optional<std::int64_t> sequences_measured(const Config& config, const Task& task, TaskFormat format) {
-  const std::int64_t sequences = config.train.evaluate_batches * config.train.batch;
-  if (sequences == 0 || sequences >= task.evaluation_sequences(format, Split::validation)) return std::nullopt;
+  const std::int64_t sequences = evaluated_sequences(config, task, format);
+  if (sequences == task.evaluation_sequences(format, Split::validation)) return std::nullopt;
   return sequences;
 }
 
@@ -198,6 +198,12 @@ std::string_view in_words(TaskFormat format) {
 }
 
 } // namespace
+
+std::int64_t evaluated_sequences(const Config& config, const Task& task, TaskFormat format) {
+  const std::int64_t all = task.evaluation_sequences(format, Split::validation),
+                     some = config.train.evaluate_batches * config.train.batch;
+  return some > 0 ? std::min(some, all) : all;
+}
 
 void refuse_unreachable(const Preparation& prepared) {
   const Plan& plan = prepared.plan;

@@ -13,6 +13,10 @@
 
 namespace heed {
 
+/// How many sequences of validation each evaluation during training uses: train.evaluate_batches x train.batch of them,
+/// or all.
+std::int64_t evaluated_sequences(const Config& config, const Task& task, TaskFormat format);
+
 /// Refuses settings that no result can satisfy: a margin as wide as the metric's range, and a threshold of [report]
 /// learned or a target of steps_to outside the range. Only for new plans: a plan that was frozen earlier can still run.
 /// Throws heed::Refused.

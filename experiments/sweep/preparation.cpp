@@ -145,9 +145,10 @@ void check_examples(const Config& config, const std::string& metric, Tasks& task
     throw Refused(fmt::format("report.examples = true needs separate examples, and task.kind = \"{}\" reads one text, "
                               "whose windows depend on each other: set report.examples = false",
                               config.task.kind));
-  const std::int64_t all = tasks.of(config).evaluation_sequences(task_format_of(config), Split::validation),
-                     some = config.train.evaluate_batches * config.train.batch,
-                     examples = some > 0 ? std::min(some, all) : all;
+  const Task& task = tasks.of(config);
+  const TaskFormat format = task_format_of(config);
+  const std::int64_t examples = evaluated_sequences(config, task, format),
+                     all = task.evaluation_sequences(format, Split::validation);
   if (examples < static_cast<std::int64_t>(statistics::fewest_examples))
     throw Refused(fmt::format("report.examples = true needs {} validation examples or more, and {}: {}, or set "
                               "report.examples = false",

@@ -56,6 +56,21 @@ def _figures(document: dict[str, Any], kind: str, across: str = "") -> list[dict
     return [figure for figure in document["figures"] if figure["kind"] == kind and figure["x"]["label"].startswith(across)]
 
 
+def _name_rows(axes: Axes, shown: dict[str, Any]) -> None:
+    """A row for each series of a figure: its name on the left, its text on the right, and the figure's range."""
+    rows = shown["series"]
+    for place, row in enumerate(rows):
+        axes.annotate(row["text"], (1.02, place), xycoords=("axes fraction", "data"), va="center", color=_SOFT,
+                      fontsize=8)
+    axes.set_yticks(range(len(rows)), [_wrapped(_name(row)) for row in rows])
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
+    axes.set_xlim(shown["x"]["low"], shown["x"]["high"])
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=_HAIR, linewidth=0.8)
+    axes.set_axisbelow(True)
+
+
 def forest(document: dict[str, Any], ax: Axes | None) -> Figure:
     """Differences from the reference with their intervals, an arm a row, and the band of the margin; or its line, where
     arms are asked to be not worse. An interval that is open on a side goes to the plot's edge."""
@@ -85,16 +100,8 @@ def forest(document: dict[str, Any], ax: Axes | None) -> Figure:
                                   markersize=6 if given is not None else 4, clip_on=given is not None)
                 axes.plot([value], [place], color=colour, marker=mark, markersize=6, linestyle="none",
                           markerfacecolor="white" if mark == "o" else colour)
-            axes.annotate(row["text"], (1.02, place), xycoords=("axes fraction", "data"), va="center", color=_SOFT,
-                          fontsize=8)
-        axes.set_yticks(range(len(rows)), [_wrapped(_name(row)) for row in rows])
-        axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
-        axes.set_xlim(shown["x"]["low"], shown["x"]["high"])
-        axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.tick_params(axis="y", length=0)
+        _name_rows(axes, shown)
         axes.spines["left"].set_visible(False)
-        axes.grid(axis="x", color=_HAIR, linewidth=0.8)
-        axes.set_axisbelow(True)
         intervals = any(row["has_range"] for row in rows)
         axes.set_xlabel(shown["x"]["label"] +
                         (f", with {document['confidence_text']} intervals" if intervals else ""))
@@ -115,15 +122,7 @@ def bars(document: dict[str, Any], ax: Axes | None) -> Figure:
             if row["has_range"]:
                 axes.plot([low, high], [place, place], color=_INK, linewidth=1.2, marker="|", markersize=6,
                           solid_capstyle="butt")
-            axes.annotate(row["text"], (1.02, place), xycoords=("axes fraction", "data"), va="center", color=_SOFT,
-                          fontsize=8)
-        axes.set_yticks(range(len(rows)), [_wrapped(_name(row)) for row in rows])
-        axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
-        axes.set_xlim(shown["x"]["low"], shown["x"]["high"])
-        axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.tick_params(axis="y", length=0)
-        axes.grid(axis="x", color=_HAIR, linewidth=0.8)
-        axes.set_axisbelow(True)
+        _name_rows(axes, shown)
         axes.set_xlabel(shown["x"]["label"] + ", with 95 % intervals")
     return figure
 

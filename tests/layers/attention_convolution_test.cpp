@@ -166,22 +166,7 @@ TEST_CASE("attention foresees the numbers that it stores in decoding", "[attenti
 
 TEST_CASE("sequences that are chosen in decoding keep the tokens that their convolution reads", "[attention]") {
   Made made(4);
-  Operand x({2, 6, width}, 5, {-1, 1, 0});
-  Tape tape;
-  tape.record(false);
-  Pass pass = made.weights.pass(tape);
-  const Tensor all = x.on(tape);
-  std::unique_ptr<MixerState> past;
-  made.attention->step(pass, slice(all, 1, 0, 4), {.causal = true}, past);
-  CHECK(past->length() == 4);
-  past->select(std::vector<std::int64_t>{1, 1, 0});
-  const Tensor next = slice(all, 1, 4, 2), first = slice(next, 0, 0, 1), second = slice(next, 0, 1, 1);
-  const std::vector<Real> found = read(made.attention->step(pass, concat({second, second, first}, 0), {.causal = true},
-                                                            past));
-  const std::vector<Real> whole = made.run(x);
-  CHECK(distance(part(found, 0, 2), part(whole, 6 + 4, 2)) < attention_tolerance);
-  CHECK(distance(part(found, 2, 2), part(whole, 6 + 4, 2)) < attention_tolerance);
-  CHECK(distance(part(found, 4, 2), part(whole, 4, 2)) < attention_tolerance);
+  check_chosen_sequences(made, width);
 }
 
 TEST_CASE("a convolution is for causal self attention, and other attention refuses it or has none", "[attention]") {

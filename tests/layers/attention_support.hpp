@@ -355,4 +355,29 @@ inline void for_each_attention_in_turns(
   });
 }
 
+/// Decodes four tokens of two sequences, then two more of the second one, of this again and of the first one: the
+/// results are those of the whole sequences.
+/// @param made  an attention of this width with its weights; `run` gives its outputs for whole sequences
+template <class Case> void check_chosen_sequences(Case& made, std::int64_t width) {
+  Operand x({2, 6, width}, 5, {-1, 1, 0});
+  Tape tape;
+  tape.record(false);
+  Pass pass = made.weights.pass(tape);
+  const Tensor all = x.on(tape);
+  std::unique_ptr<MixerState> past;
+  made.attention->step(pass, slice(all, 1, 0, 4), {.causal = true}, past);
+  CHECK(past->length() == 4);
+  past->select(std::vector<std::int64_t>{1, 1, 0});
+  const Tensor next = slice(all, 1, 4, 2), first = slice(next, 0, 0, 1), second = slice(next, 0, 1, 1);
+  const std::vector<Real> found = read(made.attention->step(pass, concat({second, second, first}, 0), {.causal = true},
+                                                            past));
+  const std::vector<Real> whole = made.run(x);
+  const auto tokens = [&](const std::vector<Real>& of, std::int64_t begin) {
+    return std::vector<Real>(of.begin() + begin * width, of.begin() + (begin + 2) * width);
+  };
+  CHECK(distance(tokens(found, 0), tokens(whole, 6 + 4)) < attention_tolerance);
+  CHECK(distance(tokens(found, 2), tokens(whole, 6 + 4)) < attention_tolerance);
+  CHECK(distance(tokens(found, 4), tokens(whole, 4)) < attention_tolerance);
+}
+
 } // namespace heed::HEED_REAL

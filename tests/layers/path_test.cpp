@@ -196,22 +196,7 @@ TEST_CASE("decoding with path, by tokens or in pieces, gives the whole sequence'
 
 TEST_CASE("sequences that are chosen in decoding take their keys and directions with them", "[position]") {
   PathCase made("path");
-  Operand x({2, 6, path_width}, 5, {-1, 1, 0});
-  Tape tape;
-  tape.record(false);
-  Pass pass = made.weights.pass(tape);
-  const Tensor all = x.on(tape);
-  std::unique_ptr<MixerState> past;
-  made.attention->step(pass, slice(all, 1, 0, 4), {.causal = true}, past);
-  CHECK(past->length() == 4);
-  past->select(std::vector<std::int64_t>{1, 1, 0});
-  const Tensor next = slice(all, 1, 4, 2), first = slice(next, 0, 0, 1), second = slice(next, 0, 1, 1);
-  const std::vector<Real> found = read(made.attention->step(pass, concat({second, second, first}, 0), {.causal = true},
-                                                            past));
-  const std::vector<Real> whole = made.run(x);
-  CHECK(distance(tokens_of(found, 0, 2), tokens_of(whole, 6 + 4, 2)) < attention_tolerance);
-  CHECK(distance(tokens_of(found, 2, 2), tokens_of(whole, 6 + 4, 2)) < attention_tolerance);
-  CHECK(distance(tokens_of(found, 4, 2), tokens_of(whole, 4, 2)) < attention_tolerance);
+  check_chosen_sequences(made, path_width);
 }
 
 TEST_CASE("path does not grow in long sequences", "[position]") {
