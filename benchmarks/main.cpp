@@ -3,7 +3,7 @@
 //   echo 10 | build/benchmarks/bench_engine attention additive 1 4 2048 32 causal 1 0
 #include "autograd/error.hpp"
 #include "benchmarks/measurements.hpp"
-#include "experiments/command_line/build.hpp"
+#include "experiments/actions/build.hpp"
 #include "experiments/runs/run_records.hpp"
 #include "experiments/system/machine.hpp"
 

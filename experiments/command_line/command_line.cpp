@@ -1,10 +1,10 @@
 #include "experiments/command_line/command_line.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/build.hpp"
+#include "experiments/actions/build.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/completion.hpp"
-#include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/process_group.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"

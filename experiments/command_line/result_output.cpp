@@ -2,28 +2,15 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
-#include "experiments/system/child.hpp"
 #include "experiments/system/stop_signals.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
-#include <boost/describe/class.hpp>
-#include <boost/json/array.hpp>
-#include <boost/json/serialize.hpp>
-#include <boost/json/value_from.hpp>
-#include <cstddef>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <utility>
 
 namespace heed {
-
-// The fields that boost::json::value_from writes, in this order.
-BOOST_DESCRIBE_STRUCT(HeadInspection, (),
-                      (attention, head, entropy, distance, importance, first_key, score_variance, half_life, state_norm,
-                       state_rank))
-BOOST_DESCRIBE_STRUCT(ModuleInspection, (), (module, activation, gradient, weight))
-BOOST_DESCRIBE_STRUCT(LayerInspection, (), (layer, rank_residual, gradient, weight))
 
 namespace {
 
@@ -38,38 +25,6 @@ std::string chosen_format(const std::string& command, const ResultOptions& optio
                               command, flag, options.format));
   return flag ? flag : options.format.empty() ? std::string(fallback) : options.format;
 }
-
-bool is_plain(const boost::json::value& value) { return !value.is_object() && !value.is_array(); }
-
-void write(std::string& out, const boost::json::value& value, std::size_t depth) {
-  const std::string pad(2 * (depth + 1), ' '), end(2 * depth, ' ');
-  if (const auto* object = value.if_object(); object && !object->empty()) {
-    out += "{\n";
-    bool first = true;
-    for (const auto& [key, member] : *object) {
-      out += (first ? "" : ",\n") + pad + boost::json::serialize(boost::json::string(key)) + ": ";
-      write(out, member, depth + 1);
-      first = false;
-    }
-    out += "\n" + end + "}";
-  } else if (const auto* array = value.if_array(); array && !array->empty()) {
-    const bool one_line = std::all_of(array->begin(), array->end(), is_plain);
-    out += one_line ? "[" : "[\n";
-    for (std::size_t i = 0; i < array->size(); ++i) {
-      out += i == 0 ? "" : one_line ? ", " : ",\n";
-      if (!one_line) out += pad;
-      write(out, (*array)[i], depth + 1);
-    }
-    out += one_line ? "]" : "\n" + end + "]";
-  } else if (const double* number = value.if_double()) {
-    // Boost would write 1E-1; this writes the shortest text that is read as the same number.
-    out += fmt::format("{}", *number);
-  } else {
-    out += boost::json::serialize(value);
-  }
-}
-
-constexpr const char* converter = "rsvg-convert";
 
 } // namespace
 
@@ -107,50 +62,6 @@ void ResultOutput::write(std::string_view text, Console& console) {
     file_->write(file_->is_terminal() ? without_controls(std::string(text)) : text);
   }
   if (file_->is_file()) print(console.data, "{}\n", file_->path().string());
-}
-
-std::string picture_format(const std::filesystem::path& file) {
-  const std::string ending = file.extension().string();
-  if (ending.empty() || ending == ".svg") return "svg";
-  if (ending != ".pdf" && ending != ".png")
-    throw Refused(fmt::format("{}: pictures are written as .svg, .pdf or .png, by the ending of the name",
-                              file.string()));
-  if (!has_program(converter))
-    throw Refused(
-        fmt::format("{}: {} makes {} from SVG, and it is not installed; install Debian's librsvg2-bin, or name "
-                    "a file that ends in .svg",
-                    file.string(), converter, ending));
-  return ending.substr(1);
-}
-
-std::string picture_in(const std::string& format, const std::string& svg) {
-  if (format == "svg") return svg;
-  std::vector<std::string> words{converter, "--format", format};
-  if (format == "png") words.insert(words.end(), {"--zoom", "2"}); // sharp on fine screens
-  ChildResult result = run_child(words, svg);
-  if (!result.well())
-    throw Failed(fmt::format("{} could not make {} from the picture: {}", converter, format, cut(result.err)));
-  return std::move(result.out);
-}
-
-std::string indented(const boost::json::value& value) {
-  std::string out;
-  write(out, value, 0);
-  return out + "\n";
-}
-
-bool is_localised(const HeadInspection& head) { return head.distance && *head.distance < localised_below; }
-
-boost::json::object inspection_json(const Inspection& found) {
-  boost::json::array heads;
-  for (const HeadInspection& head : found.heads) {
-    boost::json::object fields = boost::json::value_from(head).as_object();
-    fields["localised"] = is_localised(head);
-    heads.push_back(std::move(fields));
-  }
-  return {{"heads", std::move(heads)},
-          {"layers", boost::json::value_from(found.layers)},
-          {"modules", boost::json::value_from(found.modules)}};
 }
 
 } // namespace heed

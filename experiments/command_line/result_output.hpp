@@ -1,14 +1,9 @@
-// How and where a command prints its result: --format, --output and --force, the same in every command. The ending of a
-// picture's file says its format. JSON for readers, with indentation, and the measurements of `heed inspect` as JSON.
+// How and where a command prints its result: --format, --output and --force, the same in every command.
 #pragma once
 
 #include "experiments/command_line/commands.hpp"
 #include "experiments/system/user_file.hpp"
-#include "experiments/training/training.hpp"
 
-#include <boost/json/object.hpp>
-#include <boost/json/value.hpp>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,23 +38,5 @@ private:
   std::string format_;
   std::optional<UserFile> file_; ///< empty: standard output
 };
-
-/// The format that the name ends in: svg (also without an ending), pdf or png. Throws heed::Refused for another ending,
-/// and if the program that makes pdf and png (rsvg-convert) is not installed.
-std::string picture_format(const std::filesystem::path& file);
-
-/// The picture in this format. Throws heed::Failed if it cannot be made.
-std::string picture_in(const std::string& format, const std::string& svg);
-
-/// JSON with line breaks, indentation and a final newline; lists of scalar values are on one line.
-std::string indented(const boost::json::value& value);
-
-/// A head is called localised if its mean attention distance, in positions, is below this bound.
-inline constexpr double localised_below = 1.5;
-bool is_localised(const HeadInspection& head);
-
-/// {"heads": [...], "layers": [...], "modules": [...]}: an object for each of them, with the fields of HeadInspection,
-/// LayerInspection and ModuleInspection, null where a value is unknown, and "localised" for heads.
-boost::json::object inspection_json(const Inspection& found);
 
 } // namespace heed

@@ -268,4 +268,19 @@ std::map<std::string, std::string> checked_labels(const Settings& settings, cons
   return out;
 }
 
+std::string size_in_words(const Plan& plan) {
+  const std::string runs = counted(plan.runs.size(), "run");
+  if (plan.runs.size() == 1 && !plan.tuning && !plan.variation) return runs;
+  std::string text = fmt::format("{}: {}, {}", runs, counted(plan.arms.size(), "arm"),
+                                 counted(plan.seeds.size(), "seed"));
+  if (plan.tuning)
+    text += fmt::format("; before them {}: {} of each arm, {}", counted(plan.tuning->runs.size(), "tuning run"),
+                        counted(plan.tuning->arms.front().trials.size(), "trial"),
+                        counted(plan.tuning->seeds.size(), "seed"));
+  if (plan.variation)
+    text += fmt::format("; and {} that vary {}", counted(plan.variation->runs.size(), "run"),
+                        fmt::join(plan.variation->sources, ", "));
+  return text;
+}
+
 } // namespace heed

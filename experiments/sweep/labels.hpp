@@ -68,4 +68,7 @@ std::vector<std::string> named_labels(const Plan& plan, const Config& reference)
 /// @param reference  the configuration of the plan's first arm
 std::map<std::string, std::string> checked_labels(const Settings& settings, const Config& reference, const Plan& plan);
 
+/// "66 runs: 11 arms x 6 seeds".
+std::string size_in_words(const Plan& plan);
+
 } // namespace heed

@@ -97,6 +97,19 @@ struct Preparation {
 Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks,
                     const std::filesystem::path& out = {});
 
+/// The file's settings with the overrides. Throws heed::Refused.
+Settings load_settings(const std::filesystem::path& file, const std::vector<std::string>& overrides);
+
+/// The checked plan of these settings. Throws heed::Refused.
+/// @param out  the output folder, with the runs of [train] start
+Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks,
+                    const std::filesystem::path& out);
+/// The same for settings that no file has.
+/// @param name   the plan's name, if the settings have none
+/// @param where  what gives the overrides, for messages
+Preparation prepare(Settings settings, const std::string& name, const std::vector<std::string>& overrides,
+                    const std::string& where, Tasks& tasks, const std::filesystem::path& out);
+
 /// The computation of a run of the arm: of tuning with this trial; with no trial, of a replicate with the arm's choice
 /// in `plan`, or with its first trial if it has not chosen yet.
 Load load_of(const Preparation& prepared, const Plan& plan, std::size_t arm, const Trial* trial);

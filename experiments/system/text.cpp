@@ -90,4 +90,14 @@ std::string utc_now() {
   return {text, n};
 }
 
+std::string shell_words(const std::vector<std::string>& words) {
+  static constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,@+%";
+  std::string out;
+  for (const std::string& word : words) {
+    const bool is_plain = !word.empty() && word.find_first_not_of(plain) == std::string::npos;
+    out += (out.empty() ? "" : " ") + (is_plain ? word : in_shell_quotes(word));
+  }
+  return out;
+}
+
 } // namespace heed

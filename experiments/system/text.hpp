@@ -33,6 +33,8 @@ std::string replaced(std::string_view text, std::initializer_list<std::pair<char
 
 /// A word in the quotes of a POSIX shell.
 std::string in_shell_quotes(std::string_view word);
+/// Command-line arguments, quoted for a shell.
+std::string shell_words(const std::vector<std::string>& words);
 
 /// The number that the whole text is; empty if it is none, or too large.
 template <class Number> std::optional<Number> number_of(std::string_view text) {

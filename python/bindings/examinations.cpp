@@ -2,8 +2,8 @@
 #include "python/bindings/bindings.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/requests.hpp"
-#include "experiments/command_line/result_output.hpp"
+#include "experiments/actions/inspection_json.hpp"
+#include "experiments/actions/requests.hpp"
 #include "experiments/report/attention_maps.hpp"
 #include "experiments/sweep/preparation.hpp"
 #include "python/bindings/interrupts.hpp"

@@ -2,7 +2,7 @@
 #include "python/bindings/bindings.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/build.hpp"
+#include "experiments/actions/build.hpp"
 #include "experiments/system/program.hpp"
 #include "python/bindings/interrupts.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "autograd/fork_safe.hpp"
-#include "experiments/command_line/trained_run.hpp"
+#include "experiments/actions/trained_run.hpp"
 
 #include <cstdint>
 #include <filesystem>

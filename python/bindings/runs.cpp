@@ -2,7 +2,7 @@
 #include "python/bindings/bindings.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/found_runs.hpp"
+#include "experiments/actions/found_runs.hpp"
 #include "experiments/metrics/record.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/run_state.hpp"

@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from tap import run_case  # noqa: E402
 
 CHECKOUT = pathlib.Path(sys.argv[1])
-ROOMS = ["metrics", "runs", "index", "launch", "sweep", "report", "exports", "command_line"]
+ROOMS = ["metrics", "runs", "index", "launch", "sweep", "report", "exports", "actions", "command_line"]
 OTHER_WAYS = re.compile(
     r"(?<![\w.>:])(?:read_file|read_beginning|write_file|append_line|remove_file|make_folder|remove_leftovers|"
     r"synchronise_file)\(|FileParts::open\(|(?<![\w.])NewFile\(|(?<!\w)::(?:open|openat|creat|mkdir|unlink|rename|link|"
@@ -61,10 +61,10 @@ EXCEPTIONS = {
     ("command_line/commands/rerun.cpp", "filesystem::remove_all("): "a folder that the command made",
     ("command_line/commands/rerun.cpp", "filesystem::symlink_status("): "the folder that the user named for the new run",
     ("command_line/commands/show.cpp", "filesystem::is_regular_file("): "a word of the command line",
-    ("command_line/data_guess.cpp", "filesystem::status("): "the user's data",
-    ("command_line/data_guess.cpp", "filesystem::exists("): "the user's data",
-    ("command_line/data_guess.cpp", "filesystem::is_directory("): "the user's data",
-    ("command_line/data_guess.cpp", "read_beginning("): "the user's data",
+    ("actions/data_guess.cpp", "filesystem::status("): "the user's data",
+    ("actions/data_guess.cpp", "filesystem::exists("): "the user's data",
+    ("actions/data_guess.cpp", "filesystem::is_directory("): "the user's data",
+    ("actions/data_guess.cpp", "read_beginning("): "the user's data",
     ("python/bindings/runs.cpp", "fs::exists("): "the folder or the run that the caller named",
     ("python/bindings/reports.cpp", "read_file("): "a table that the caller named",
     ("python/heed/_compare.py", ".stat("): "a table that the caller named",

@@ -1,12 +1,15 @@
 // heed check: checks a configuration, its data and the model of every arm, without running anything.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/messages.hpp"
 #include "experiments/command_line/result_output.hpp"
-#include "experiments/command_line/sketch_svg.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/engines/engine.hpp"
+#include "experiments/report/picture_files.hpp"
+#include "experiments/report/sketch_svg.hpp"
 #include "experiments/report/svg_picture.hpp"
+#include "experiments/sweep/labels.hpp"
+#include "experiments/sweep/preparation.hpp"
 #include "experiments/system/user_file.hpp"
 
 #include <algorithm>

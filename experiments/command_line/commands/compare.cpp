@@ -1,12 +1,13 @@
 // heed compare: reports results that were made elsewhere, from a table.
-#include "experiments/results/compare_results.hpp"
-
-#include "autograd/error.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/result_output.hpp"
+#include "experiments/report/indented_json.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
+#include "experiments/results/compare_results.hpp"
 #include "experiments/system/text.hpp"
+
+#include "autograd/error.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -1,14 +1,15 @@
 // heed data: shows the data that a configuration's task produces (splits, vocabulary, lengths, examples), without
 // training.
 #include "autograd/error.hpp"
+#include "experiments/actions/requests.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/preparation.hpp"
-#include "experiments/command_line/requests.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/metrics/text/translation_scores.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/sweep/labels.hpp"
+#include "experiments/sweep/preparation.hpp"
 #include "experiments/system/text.hpp"
 #include "experiments/tasks/task_info.hpp"
 #include "experiments/tasks/task_survey.hpp"

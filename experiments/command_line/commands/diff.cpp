@@ -1,11 +1,12 @@
 // heed diff: compares two runs, or a run and a configuration: options, metrics, and how the runs were made.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/index/run_entry.hpp"
+#include "experiments/report/indented_json.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_comparison.hpp"
+#include "experiments/sweep/preparation.hpp"
 #include "experiments/system/text.hpp"
 
 #include <boost/json.hpp>

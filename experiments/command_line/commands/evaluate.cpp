@@ -1,14 +1,15 @@
 // heed evaluate: evaluates a trained run on a whole split. No other command evaluates the test split.
+#include "experiments/actions/requests.hpp"
+#include "experiments/actions/trained_run.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/requests.hpp"
-#include "experiments/command_line/trained_run.hpp"
-
-#include "autograd/error.hpp"
+#include "experiments/command_line/messages.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/metrics/text/translation_scores.hpp"
 #include "experiments/sweep/preparation.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/text.hpp"
+
+#include "autograd/error.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,9 @@
 // heed export: converts the metrics of runs to the formats of other tools (TensorBoard, CSV).
-#include "experiments/exports/export.hpp"
-
+#include "experiments/actions/found_runs.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/found_runs.hpp"
-#include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/messages.hpp"
 #include "experiments/config/config.hpp"
+#include "experiments/exports/export.hpp"
 #include "experiments/index/run_filter.hpp"
 #include "experiments/metrics/record.hpp"
 #include "experiments/sweep/arm_runs.hpp"

@@ -1,12 +1,13 @@
 // heed generate: generates text with a trained run's model.
+#include "experiments/actions/requests.hpp"
+#include "experiments/actions/trained_run.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/requests.hpp"
-#include "experiments/command_line/trained_run.hpp"
-
-#include "autograd/error.hpp"
+#include "experiments/command_line/messages.hpp"
 #include "experiments/data/table_file.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/sweep/preparation.hpp"
+
+#include "autograd/error.hpp"
 
 namespace heed {
 

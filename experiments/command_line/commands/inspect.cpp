@@ -1,12 +1,15 @@
 // heed inspect: shows statistics of the heads, layers and modules of a run's model, or of a configuration's untrained
 // model.
+#include "experiments/actions/inspection_json.hpp"
+#include "experiments/actions/trained_run.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/preparation.hpp"
+#include "experiments/command_line/messages.hpp"
 #include "experiments/command_line/result_output.hpp"
-#include "experiments/command_line/trained_run.hpp"
 #include "experiments/config/settings.hpp"
+#include "experiments/report/indented_json.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
+#include "experiments/sweep/preparation.hpp"
 
 #include <boost/json/object.hpp>
 #include <fmt/format.h>

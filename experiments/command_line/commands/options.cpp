@@ -3,6 +3,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/config/schema.hpp"
+#include "experiments/report/indented_json.hpp"
 
 #include <boost/json/parse.hpp>
 

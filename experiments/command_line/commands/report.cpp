@@ -1,15 +1,17 @@
 // heed report: reports the results of a sweep. The sweep may still be running.
+#include "experiments/actions/sweep_report.hpp"
+#include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/report/figures.hpp"
+#include "experiments/report/indented_json.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/page_files.hpp"
+#include "experiments/report/picture_files.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/svg_picture.hpp"
+#include "experiments/system/text.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/refresh_attention.hpp"
-#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <filesystem>

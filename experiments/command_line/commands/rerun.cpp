@@ -1,7 +1,6 @@
 // heed rerun: repeats a finished run from its resolved configuration, and says whether the results are bit-identical.
-#include "experiments/command_line/build.hpp"
+#include "experiments/actions/build.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/preparation.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/engines/engine.hpp"
@@ -12,6 +11,7 @@
 #include "experiments/runs/metrics_file.hpp"
 #include "experiments/runs/run_comparison.hpp"
 #include "experiments/runs/run_identity.hpp"
+#include "experiments/sweep/preparation.hpp"
 #include "experiments/system/machine.hpp"
 #include "experiments/system/program.hpp"
 #include "experiments/system/stop_signals.hpp"

@@ -1,11 +1,14 @@
 // heed run: executes the runs of a configuration that are not finished yet, then shows the report.
 #include "autograd/error.hpp"
 #include "autograd/ranks.hpp"
-#include "experiments/command_line/build.hpp"
+#include "experiments/actions/build.hpp"
+#include "experiments/actions/plan_estimate.hpp"
+#include "experiments/actions/progress_board.hpp"
+#include "experiments/actions/sweep_report.hpp"
+#include "experiments/actions/sweep_start.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/plan_estimate.hpp"
-#include "experiments/command_line/preparation.hpp"
-#include "experiments/command_line/refresh_attention.hpp"
+#include "experiments/command_line/messages.hpp"
+#include "experiments/command_line/process_group.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/engines/instruction_sets.hpp"
@@ -22,6 +25,7 @@
 #include "experiments/runs/run_state.hpp"
 #include "experiments/runs/worker.hpp"
 #include "experiments/sweep/labels.hpp"
+#include "experiments/sweep/preparation.hpp"
 #include "experiments/sweep/run_sweep.hpp"
 #include "experiments/sweep/tuning.hpp"
 #include "experiments/system/failure.hpp"
@@ -132,7 +136,9 @@ public:
     const Plan& plan = start.plan;
     const std::size_t to_do = start.to_do;
     print(console_.err, "{}  {}\n", console_.err_style.bold(plan.name), start_in_words(start));
-    if (superseded_) report_superseded_sweep(*superseded_, plan, out_, console_);
+    if (superseded_)
+      for (const std::string& line : superseded_in_words(*superseded_, plan, out_))
+        print(console_.err, "{}\n", fitted(line, console_));
     const std::string pinned = plan.frozen ? plan.frozen->kernels : "";
     if (to_do > 0) {
       for (const PreparedArm& arm : prepared_.arms)

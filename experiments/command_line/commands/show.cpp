@@ -1,13 +1,14 @@
 // heed show: prints a configuration with the value of every option, or with its changes only; for a run, also its
 // outcome.
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/index/run_entry.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/runs/run_start.hpp"
+#include "experiments/sweep/labels.hpp"
+#include "experiments/sweep/preparation.hpp"
 #include "experiments/system/text.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,8 @@
 // heed status: shows the sweeps and runs in an output folder, and the progress of the runs that are running now.
 #include "autograd/error.hpp"
+#include "experiments/actions/progress_board.hpp"
+#include "experiments/actions/queue_report.hpp"
 #include "experiments/command_line/commands.hpp"
-#include "experiments/command_line/run_display.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/index/run_entry.hpp"
 #include "experiments/report/text_table.hpp"

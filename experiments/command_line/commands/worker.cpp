@@ -1,5 +1,5 @@
 // heed worker: executes one run of a sweep in its own process. The launcher starts it, users don't.
-#include "experiments/command_line/build.hpp"
+#include "experiments/actions/build.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/runs/worker.hpp"
 #include "experiments/sweep/preparation.hpp"

@@ -1,5 +1,5 @@
 // Tests of `heed attend`, and of the rule that a report's attention weights come from the newest checkpoint.
-#include "experiments/command_line/refresh_attention.hpp"
+#include "experiments/actions/refresh_attention.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/report/attention_maps.hpp"
 #include "experiments/runs/checkpoints.hpp"

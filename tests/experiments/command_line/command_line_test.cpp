@@ -1,9 +1,9 @@
 // Tests of the command line: suggestions for misspelt names, help, exit statuses, and which stream each output goes to.
-#include "experiments/command_line/preparation.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/sweep/plan.hpp"
 #include "experiments/system/content_hash.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/tasks/task.hpp"
 #include "tests/catch.hpp"
 #include "tests/contains.hpp"

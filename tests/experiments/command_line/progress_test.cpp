@@ -1,4 +1,5 @@
 // Tests of the progress display of a running sweep.
+#include "experiments/actions/progress_board.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/report/text_table.hpp"
 #include "tests/catch.hpp"

@@ -1,7 +1,7 @@
 // Tests of the stream that writes to a terminal: it passes Heed's own escape sequences on, and prints those inside
 // texts in visible form.
+#include "experiments/actions/progress_board.hpp"
 #include "experiments/command_line/console.hpp"
-#include "experiments/command_line/run_display.hpp"
 #include "experiments/report/style.hpp"
 #include "experiments/report/text_table.hpp"
 #include "tests/catch.hpp"

@@ -1,5 +1,6 @@
 
 #include "experiments/command_line/result_output.hpp"
+#include "experiments/report/indented_json.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
 #include "tests/catch.hpp"

@@ -2,7 +2,6 @@
 // which time and memory to request from a Slurm queue.
 #pragma once
 
-#include "experiments/command_line/preparation.hpp"
 #include "experiments/launch/executor.hpp"
 #include "experiments/launch/slurm_launcher.hpp"
 #include "experiments/runs/run_state.hpp"

@@ -1,4 +1,4 @@
-#include "experiments/command_line/plan_estimate.hpp"
+#include "experiments/actions/plan_estimate.hpp"
 
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"

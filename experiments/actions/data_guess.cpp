@@ -1,7 +1,6 @@
-#include "experiments/command_line/data_guess.hpp"
+#include "experiments/actions/data_guess.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/preparation.hpp"
 #include "experiments/data/table_file.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/text.hpp"

@@ -1,13 +1,13 @@
 // Loads a trained run (configuration, task, checkpoint), for commands that examine its weights.
 #pragma once
 
-#include "experiments/command_line/console.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/engines/engine.hpp"
 #include "experiments/runs/run_folder.hpp"
 #include "experiments/tasks/task.hpp"
 #include "experiments/training/training.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,20 +18,18 @@ struct TrainedRun {
   std::string id;
   Config config;
   std::unique_ptr<Task> task;
-  /// Weights of the newest intact checkpoint, or an average. The console names damaged checkpoints.
-  Checkpoint checkpoint;
-  std::string kernels; ///< the instruction set of its training, if supported here
+  Checkpoint checkpoint; ///< of the newest intact checkpoint, or an average
+  std::string kernels;   ///< the instruction set of its training, if supported here
 
   const Engine& engine() const { return heed::engine(config, kernels); }
 };
 
-/// `run` is a path or a unique prefix of an ID within `out`. If `average` is above 1, the checkpoint is the average of
-/// the newest `average` checkpoints. Throws heed::Refused if there is no such run, if it has too few checkpoints, or if
-/// its data has changed since.
-TrainedRun trained_run(const std::string& out, const std::string& run, std::int64_t average, Console& console);
-
-/// Like the function above, for a run's folder; `damaged` receives a sentence for each damaged checkpoint.
-TrainedRun trained_run(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged);
+/// The weights of the run are those of its newest intact checkpoint, or, if `average` is above 1, the average of the
+/// newest `average` checkpoints. `damaged` receives a sentence for each damaged checkpoint. Throws heed::Refused if the
+/// run has too few checkpoints, or if its data has changed since.
+/// @param program  how the user calls Heed, for commands in messages
+TrainedRun trained_run(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
+                       const std::string& program = "heed");
 
 /// The parts of a trained run: its weights, as `trained_run` takes them; its task; and the instruction set of its
 /// training, if supported here. They throw the same errors. `require_data_of_run` checks a task that exists already.

@@ -1,9 +1,9 @@
-#include "experiments/command_line/trained_run.hpp"
+#include "experiments/actions/trained_run.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/preparation.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/runs/checkpoints.hpp"
+#include "experiments/system/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -44,35 +44,13 @@ std::string how_to_keep(const RunFolder& run, const Config& config, std::int64_t
                   state == RunState::finished ? fmt::format("remove the folder '{}', then: ", run.path.string()) : ""));
 }
 
-TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
-                   const std::string& program);
+} // namespace
 
-TrainedRun trained(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
-                   const std::string& program) {
+TrainedRun trained_run(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged,
+                       const std::string& program) {
   const Config config = read_config(run);
   Checkpoint weights = trained_weights(run, config, average, damaged, program);
   return {run.id(), config, task_of_run(run, config), std::move(weights), instruction_set_of_run(run, config)};
-}
-
-} // namespace
-
-TrainedRun trained_run(const std::string& out, const std::string& name, std::int64_t average, Console& console) {
-  std::vector<std::string> damaged;
-  const auto say_damaged = [&] {
-    for (const std::string& what : damaged) say(console, what);
-  };
-  try {
-    TrainedRun run = trained(find_run(out, name), average, damaged, console.program);
-    say_damaged();
-    return run;
-  } catch (...) {
-    say_damaged();
-    throw;
-  }
-}
-
-TrainedRun trained_run(const RunFolder& run, std::int64_t average, std::vector<std::string>& damaged) {
-  return trained(run, average, damaged, "heed");
 }
 
 Checkpoint trained_weights(const RunFolder& run, const Config& config, std::int64_t average,

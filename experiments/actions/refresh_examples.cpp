@@ -1,6 +1,6 @@
-#include "experiments/command_line/refresh_examples.hpp"
+#include "experiments/actions/refresh_examples.hpp"
 
-#include "experiments/command_line/trained_run.hpp"
+#include "experiments/actions/trained_run.hpp"
 #include "experiments/report/example_scores.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/run_folder.hpp"

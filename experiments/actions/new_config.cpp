@@ -1,13 +1,13 @@
-#include "experiments/command_line/new_config.hpp"
+#include "experiments/actions/new_config.hpp"
 
 #include "autograd/error.hpp"
-#include "experiments/command_line/data_guess.hpp"
-#include "experiments/command_line/preparation.hpp"
+#include "experiments/actions/data_guess.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/metrics/catalogue.hpp"
+#include "experiments/system/text.hpp"
 #include "experiments/tasks/task_info.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
-#include "experiments/command_line/build.hpp"
+#include "experiments/actions/build.hpp"
 
 #include "autograd/products.hpp"
-#include "experiments/command_line/build_info.hpp"
+#include "experiments/actions/build_info.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/runs/run_records.hpp"
 

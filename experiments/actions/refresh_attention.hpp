@@ -1,9 +1,7 @@
 // Computes the attention weights that a report shows, if they are missing or outdated.
 #pragma once
 
-#include "experiments/report/report_data.hpp"
 #include "experiments/sweep/plan.hpp"
-#include "experiments/sweep/preparation.hpp"
 
 #include <filesystem>
 #include <map>
@@ -19,13 +17,5 @@ using AttentionProblems = std::map<std::string, std::string>;
 /// other commands added; an example that cannot be recomputed is not changed, nor is one of unknown step. If a run
 /// lacks something, this is returned as a problem and nothing is thrown.
 AttentionProblems refresh_attention(const Plan& plan, const std::filesystem::path& out);
-
-/// The report of a sweep's folder. The scores of examples are refreshed first, and the attention weights that it shows,
-/// if `shows_attention`.
-ReportData report_of_sweep(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
-                           bool shows_attention);
-/// The same, with tasks that exist already.
-ReportData report_of_sweep(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
-                           bool shows_attention, Tasks& tasks);
 
 } // namespace heed

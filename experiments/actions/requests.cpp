@@ -1,4 +1,4 @@
-#include "experiments/command_line/requests.hpp"
+#include "experiments/actions/requests.hpp"
 
 #include "autograd/error.hpp"
 

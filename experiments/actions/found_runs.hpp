@@ -2,8 +2,7 @@
 // cells as text.
 #pragma once
 
-#include "experiments/command_line/console.hpp"
-#include "experiments/command_line/requests.hpp"
+#include "experiments/actions/requests.hpp"
 #include "experiments/index/run_index.hpp"
 
 #include <boost/json/value.hpp>
@@ -18,8 +17,8 @@
 
 namespace heed {
 
-/// Prints the excluded folders on the console, grouped by reason, and the reason if the index is only in memory.
-void say_left_out(const std::vector<LeftOut>& left_out, const RunIndex& index, Console& console);
+/// Sentences about the excluded folders, grouped by reason, and about an index that is only in memory.
+std::vector<std::string> left_out_in_words(const std::vector<LeftOut>& left_out, const RunIndex& index);
 
 /// Reads the arms of all runs in the output folder and passes their labels to the index. `problem` receives a sentence
 /// for each unreadable plan.

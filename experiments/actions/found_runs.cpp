@@ -1,4 +1,4 @@
-#include "experiments/command_line/found_runs.hpp"
+#include "experiments/actions/found_runs.hpp"
 
 #include "experiments/data/csv.hpp"
 #include "experiments/index/run_filter.hpp"
@@ -61,33 +61,35 @@ std::vector<std::vector<Cell>> rows_of(RunIndex& index, const std::vector<IndexF
 
 } // namespace
 
-void say_left_out(const std::vector<LeftOut>& left_out, const RunIndex& index, Console& console) {
+std::vector<std::string> left_out_in_words(const std::vector<LeftOut>& left_out, const RunIndex& index) {
+  std::vector<std::string> out;
   if (!index.in_memory().empty())
-    say(console, "the index can't be saved in its file, so it was built in memory: " + index.in_memory());
+    out.push_back("the index can't be saved in its file, so it was built in memory: " + index.in_memory());
   if (!index.not_copied().empty())
-    say(console,
-        fmt::format("index.sqlite was not updated: {}; move this file away to get a new one", index.not_copied()));
+    out.push_back(fmt::format("index.sqlite was not updated: {}; move this file away to get a new one",
+                              index.not_copied()));
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const LeftOut& run : left_out) by_reason[run.reason].push_back(run.id);
   constexpr std::size_t shown = 4, shown_reasons = 20;
   std::size_t reasons = 0;
   for (const auto& [reason, ids] : by_reason) {
     if (++reasons > shown_reasons) {
-      say(console, fmt::format("more runs are excluded, for {} other reasons (heed runs --json names all)",
-                               by_reason.size() - shown_reasons));
+      out.push_back(fmt::format("more runs are excluded, for {} other reasons (heed runs --json names all)",
+                                by_reason.size() - shown_reasons));
       break;
     }
     if (ids.size() == 1) {
-      say(console, fmt::format("run {} is excluded: {}", ids.front(), reason));
+      out.push_back(fmt::format("run {} is excluded: {}", ids.front(), reason));
       continue;
     }
     const auto end = ids.begin() + static_cast<std::ptrdiff_t>(std::min(ids.size(), shown));
     const std::string more = ids.size() > shown
                                  ? fmt::format(" and {} more (heed runs --json names all)", ids.size() - shown)
                                  : "";
-    say(console, fmt::format("{} runs are excluded, all for this reason: {}\n      {}{}", ids.size(), reason,
-                             fmt::join(ids.begin(), end, ", "), more));
+    out.push_back(fmt::format("{} runs are excluded, all for this reason: {}\n      {}{}", ids.size(), reason,
+                              fmt::join(ids.begin(), end, ", "), more));
   }
+  return out;
 }
 
 void add_arms(RunIndex& index, const std::filesystem::path& out,

@@ -1,8 +1,6 @@
-#include "experiments/command_line/refresh_attention.hpp"
+#include "experiments/actions/refresh_attention.hpp"
 
-#include "experiments/command_line/preparation.hpp"
-#include "experiments/command_line/refresh_examples.hpp"
-#include "experiments/command_line/trained_run.hpp"
+#include "experiments/actions/trained_run.hpp"
 #include "experiments/report/attention_maps.hpp"
 #include "experiments/runs/checkpoints.hpp"
 #include "experiments/runs/run_folder.hpp"
@@ -95,27 +93,6 @@ AttentionProblems refresh_attention(const Plan& plan, const std::filesystem::pat
     }
   }
   return problems;
-}
-
-ReportData report_of_sweep(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
-                           bool shows_attention) {
-  Tasks tasks;
-  return report_of_sweep(plan, out, folder, shows_attention, tasks);
-}
-
-ReportData report_of_sweep(const Plan& plan, const std::filesystem::path& out, const std::filesystem::path& folder,
-                           bool shows_attention, Tasks& tasks) {
-  AttentionProblems problems;
-  if (shows_attention) problems = refresh_attention(plan, out);
-  const ExampleProblems without_examples = refresh_examples(plan, out, tasks);
-  ReportData data = collect_report(plan, out, folder, [&](const Config& config) { return facts_of(config, tasks); });
-  for (ReportArm& arm : data.arms)
-    for (ReportRun& run : arm.runs) {
-      if (const auto found = without_examples.find(run.id); found != without_examples.end())
-        run.examples_problem = found->second;
-      if (const auto found = problems.find(run.id); found != problems.end()) run.attention_problem = found->second;
-    }
-  return data;
 }
 
 } // namespace heed

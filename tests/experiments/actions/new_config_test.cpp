@@ -1,5 +1,5 @@
 // Tests of the text of new configurations: every registered task has one, and it resolves.
-#include "experiments/command_line/new_config.hpp"
+#include "experiments/actions/new_config.hpp"
 #include "autograd/error.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/settings.hpp"

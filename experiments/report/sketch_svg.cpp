@@ -1,4 +1,4 @@
-#include "experiments/command_line/sketch_svg.hpp"
+#include "experiments/report/sketch_svg.hpp"
 
 #include "experiments/report/svg_picture.hpp"
 
