@@ -5,17 +5,21 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/completion.hpp"
 #include "experiments/command_line/process_group.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/unknown_names.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/engines/mpi.hpp"
 #include "experiments/index/database.hpp"
 #include "experiments/system/failure.hpp"
+#include "experiments/report/indented_json.hpp"
 #include "experiments/system/polling.hpp"
+#include "experiments/system/stop_signals.hpp"
 #include "experiments/system/text.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <boost/json.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -26,7 +30,7 @@ namespace {
 
 /// The exit statuses; the help of every command that users call ends with them.
 constexpr const char* exit_statuses =
-    "\nExit status: 0 done, 1 failed after it had started, 2 refused before any work.";
+    "\nExit status: 0 done, 1 failed after it had started, 2 refused before any work, 130 stopped by Ctrl-C.";
 
 /// Names of commands: those that the help shows, or all.
 std::vector<std::string> command_names(const CLI::App& app, bool hidden_too = false) {
@@ -143,9 +147,9 @@ int read_and_do(const std::vector<std::string>& arguments, Console& console) {
   app.get_formatter()->label("REQUIRED", "");
   Commands commands{app, console, {}};
   for (auto* add :
-       {add_new,     add_run,      add_plan,    add_check,      add_show,       add_data,     add_status,   add_report,
-        add_compare, add_runs,     add_diff,    add_rerun,      add_export,     add_generate, add_evaluate, add_inspect,
-        add_attend,  add_variants, add_options, add_completion, add_slurm_task, add_worker})
+       {add_new,     add_run,      add_plan,    add_check,  add_show,       add_data,       add_status,   add_report,
+        add_compare, add_runs,     add_diff,    add_rerun,  add_export,     add_generate,   add_evaluate, add_inspect,
+        add_attend,  add_variants, add_options, add_schema, add_completion, add_slurm_task, add_worker})
     add(commands);
 
   if (arguments.size() > 2 && arguments[0] == "complete" && arguments[1] == "--") {
@@ -160,6 +164,9 @@ int read_and_do(const std::vector<std::string>& arguments, Console& console) {
   if (!first.starts_with('-') && !is_one_of(first, command_names(app, true))) {
     if (first.ends_with(".toml"))
       throw Refused(fmt::format("a file needs a command; to run it: {}", shell_words({"heed", "run", first})));
+    if (first == "mcp")
+      throw Refused("heed mcp, the server for coding agents, is in the Python package: pip install '.[mcp]' in the "
+                    "checkout, then heed mcp in that environment");
     const std::vector<std::string> names = command_names(app);
     throw Refused(fmt::format("there is no command {}{}\n      commands: {}", first, did_you_mean(first, names),
                               fmt::join(names, ", ")));
@@ -245,7 +252,7 @@ Command new_command(Commands& commands, const std::string& name, const std::stri
 }
 
 void add_config(Command& command, std::string& config, std::vector<std::string>& overrides) {
-  command.add("CONFIG", config, "the TOML file").required();
+  command.add("CONFIG", config, "the TOML file; -: standard input").required();
   command.add("OVERRIDES", overrides, "options that override the file's: a.b=value ...");
 }
 
@@ -293,6 +300,7 @@ int command_line(const std::vector<std::string>& arguments, Console& given) {
   });
   int status = 0;
   std::string problem;
+  std::vector<Diagnostic> errors;
   try {
     status = read_and_do(arguments, console);
     console.out.flush();
@@ -302,6 +310,10 @@ int command_line(const std::vector<std::string>& arguments, Console& given) {
     }
   } catch (const Refused& error) {
     status = 2;
+    problem = error.what();
+    errors = diagnostics_of(error);
+  } catch (const Stopped& error) {
+    status = 128 + StopSignals::last();
     problem = error.what();
   } catch (const DatabaseError& error) {
     status = 1;
@@ -326,6 +338,14 @@ int command_line(const std::vector<std::string>& arguments, Console& given) {
   if (status == 2 && process_of_mpi() > 0) {
     status = 0;
     problem.clear();
+  }
+  if (!problem.empty() && !console.has_answered && asks_for_json(arguments)) {
+    if (errors.empty()) errors.push_back(diagnostic_of(problem));
+    errors.insert(errors.begin(), console.notes.begin(), console.notes.end());
+    const boost::json::object answer = envelope(arguments.front(), status, nullptr, errors);
+    const bool one_line = arguments.front() == "run"; // of lines of progress, the last
+    console.data << (one_line ? boost::json::serialize(answer) + "\n" : indented(answer));
+    console.data.flush();
   }
   if (!problem.empty()) {
     console.out.flush();

@@ -96,6 +96,7 @@ void add_inspect(Commands& commands);
 void add_attend(Commands& commands);
 void add_variants(Commands& commands);
 void add_options(Commands& commands);
+void add_schema(Commands& commands);
 void add_completion(Commands& commands);
 void add_slurm_task(Commands& commands); ///< hidden: executes the runs of one task of a Slurm job
 void add_worker(Commands& commands);     ///< hidden: executes one run of a sweep in its own process

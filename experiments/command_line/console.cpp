@@ -161,6 +161,12 @@ std::string fitted(const std::string& message, const Console& console, std::size
   return fitted(cut(message, 4 * longest_message), console.live ? console.width : 0, console.program, before);
 }
 
-void say(Console& console, const std::string& message) { console.err << fitted("heed: " + message, console) << "\n"; }
+void say(Console& console, const std::string& message) {
+  console.err << fitted("heed: " + message, console) << "\n";
+  std::string_view text = message;
+  for (const std::string_view kind : {"note: ", "warning: "})
+    if (text.starts_with(kind)) text.remove_prefix(kind.size());
+  console.notes.push_back(diagnostic_of(text, Severity::note));
+}
 
 } // namespace heed

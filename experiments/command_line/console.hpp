@@ -2,6 +2,7 @@
 // characters other than Heed's own.
 #pragma once
 
+#include "experiments/actions/diagnostics.hpp"
 #include "experiments/report/style.hpp"
 
 #include <cstddef>
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace heed {
 
@@ -28,6 +30,8 @@ struct Console {
   std::string program = "heed"; ///< the name by which the user calls it: "./heed"
   bool of_process = false;      ///< `out` is this process's standard output
   std::ostream& data = out;
+  std::vector<Diagnostic> notes = {}; ///< what `say` has said, for the envelope of JSON
+  bool has_answered = false;          ///< whether the envelope is written
 };
 
 /// The console of this process, with the system's streams. command_line() later filters the streams for terminals.
@@ -96,7 +100,8 @@ std::string fitted(const std::string& message, std::size_t width, const std::str
 /// a message is one line in a log.
 std::string fitted(const std::string& message, const Console& console, std::size_t before = 0);
 
-/// Writes "heed: MESSAGE" to the console's stream of errors, with a line end, fitted to its terminal.
+/// Writes "heed: MESSAGE" to the console's stream of errors, with a line end, fitted to its terminal, and keeps it as a
+/// note.
 void say(Console& console, const std::string& message);
 
 } // namespace heed

@@ -1,11 +1,16 @@
 #include "experiments/command_line/result_output.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/actions/build.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/report/indented_json.hpp"
+#include "experiments/runs/run_records.hpp"
 #include "experiments/system/stop_signals.hpp"
 #include "experiments/system/text.hpp"
 
 #include <algorithm>
+#include <boost/json.hpp>
+#include <cstddef>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <utility>
@@ -38,9 +43,14 @@ void add_result_options(Command& command, ResultOptions& options, const std::vec
   if (has("csv")) command.add_flag("--csv", options.csv, "short for --format csv");
 }
 
+void add_json_option(Command& command, ResultOptions& options) {
+  command.add("--format FORMAT", options.format, "terminal, json [terminal]").one_of({"terminal", "json"});
+  command.add_flag("--json", options.json, "short for --format json");
+}
+
 ResultOutput::ResultOutput(const std::string& command, const ResultOptions& options, std::string_view fallback,
                            bool (*is_own)(std::string_view))
-    : format_(chosen_format(command, options, fallback)) {
+    : command_(command), format_(chosen_format(command, options, fallback)) {
   const bool to_file = !options.file.empty() && options.file != "-";
   if (format_ == "terminal" && !options.file.empty())
     throw Refused(fmt::format("{}: --output {} does nothing with the format terminal, which is printed for people; "
@@ -62,6 +72,30 @@ void ResultOutput::write(std::string_view text, Console& console) {
     file_->write(file_->is_terminal() ? without_controls(std::string(text)) : text);
   }
   if (file_->is_file()) print(console.data, "{}\n", file_->path().string());
+}
+
+void ResultOutput::write_json(boost::json::value result, Console& console, int status) {
+  write(indented(file_ ? result : envelope(command_, status, std::move(result), console.notes)), console);
+  console.has_answered = true;
+}
+
+boost::json::object envelope(const std::string& command, int status, boost::json::value result,
+                             std::span<const Diagnostic> diagnostics) {
+  boost::json::array all;
+  for (const Diagnostic& diagnostic : diagnostics) all.push_back(described::value_of(diagnostic));
+  return {{"heed", this_build().version},
+          {"command", command},
+          {"status", status},
+          {"result", std::move(result)},
+          {"diagnostics", std::move(all)}};
+}
+
+bool asks_for_json(std::span<const std::string> arguments) {
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i)
+    if (arguments[i] == "--json" || arguments[i] == "--format=json" ||
+        (arguments[i] == "--format" && i + 1 < arguments.size() && arguments[i + 1] == "json"))
+      return true;
+  return false;
 }
 
 } // namespace heed

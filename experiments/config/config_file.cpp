@@ -192,6 +192,7 @@ std::string wrong_label(const std::string& of, const std::string& text) {
 }
 
 Origin origin_of(const std::string& file, const toml::source_region& at, int layer) {
+  if (is_without_lines(file)) return {file, 0, 0, layer};
   return {file, static_cast<std::int64_t>(at.begin.line), static_cast<std::int64_t>(at.begin.column), layer};
 }
 

@@ -21,6 +21,9 @@ namespace heed {
 /// bounds.
 void read_sweep(const toml::node& sweep, const std::string& file, int layer, Problems& problems, ConfigFile& out);
 
+/// The names of the options of [sweep].
+const std::vector<std::string>& sweep_options();
+
 /// Reads `sweep.seeds`: a list, or a number N for 0 .. N - 1. Returns the seeds or an error message, which contains
 /// `name`.
 std::variant<std::vector<std::int64_t>, std::string> read_seeds(const toml::node& node,

@@ -218,23 +218,41 @@ json::object override_schema() {
   return list_of(std::move(one));
 }
 
+/// A list of values to try.
+json::object values_of(json::object one) { return {{"type", "array"}, {"minItems", 1}, {"items", std::move(one)}}; }
+
+/// Lists of values of a table's options, as nested tables: { attention.score = ["dot"] }.
+json::object nested_axes(const std::string& table) {
+  json::object properties;
+  for (const Option& o : find_table(table)->options)
+    if (const std::string key = full_name(table, o.name); not_for_arms(key).empty())
+      properties[o.name] = o.of_tables ? json::object{{"type", "object"}} : values_of(reference(option_pointer(key)));
+  for (const TableInfo& t : catalogue())
+    if (t.table.starts_with(table + ".") && !t.options.empty())
+      properties[t.table.substr(table.size() + 1)] = nested_axes(t.table);
+  return {{"type", "object"}, {"additionalProperties", false}, {"properties", std::move(properties)}};
+}
+
 /// A table of changes: options by full name, each with one value or with a list of values to try.
 json::object changes_schema(bool lists, std::string_view description) {
-  json::object properties;
+  const auto value = [&](json::object one) { return lists ? values_of(std::move(one)) : std::move(one); };
+  constexpr std::string_view one_block = R"(^block\[((encoder|decoder)\.)?[0-9]+\])";
+  json::object properties, single_blocks{{std::string(one_block) + "$", {{"type", "object"}}}};
   for (const std::string& key : all_keys()) {
     if (!not_for_arms(key).empty() || find_option(key)->of_tables) continue;
-    json::object value = reference(option_pointer(key));
-    if (lists) value = {{"type", "array"}, {"minItems", 1}, {"items", std::move(value)}};
-    properties[key] = std::move(value);
+    properties[key] = value(reference(option_pointer(key)));
+    if (belongs_to_blocks(key))
+      single_blocks[fmt::format(R"({}\.{}$)", one_block, replaced(name_in_block(key), {{'.', R"(\.)"}}))] =
+          value(reference(option_pointer(key)));
   }
-  // Options may also be in nested tables: { attention.score = "dot" }.
   for (const Section& s : sections())
-    if (!s.table.empty()) properties[s.table] = {{"type", "object"}};
+    if (!s.table.empty())
+      properties[s.table] = lists ? nested_axes(s.table) : reference("properties/" + std::string(s.table));
   json::object overrides = reference(option_pointer(override_key));
   properties[override_key] = lists ? list_of(std::move(overrides)) : std::move(overrides);
   json::object out = closed_object(std::move(properties), description);
-  out["patternProperties"] = {{fmt::format("^{}\\..+\\.", formula_parameters_key), json::object()},
-                              {"^block\\[((encoder|decoder)\\.)?[0-9]+\\]", json::object()}};
+  single_blocks[fmt::format("^{}\\..+\\.", formula_parameters_key)] = json::object();
+  out["patternProperties"] = std::move(single_blocks);
   return out;
 }
 

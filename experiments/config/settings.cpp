@@ -127,6 +127,22 @@ void merge_variation(ConfigFile& from, VarySpec& into) {
   }
 }
 
+/// Merges [sweep].
+void merge_sweep(ConfigFile& file, SweepSpec& sweep) {
+  if (file.sweep_seeds) sweep.seeds = std::move(*file.sweep_seeds);
+  if (file.sweep_looks) sweep.looks = std::move(*file.sweep_looks);
+  if (file.sweep_blocks) sweep.blocks = std::move(*file.sweep_blocks);
+  if (file.sweep_reference) sweep.reference = std::get<std::string>(file.sweep_reference->value);
+  if (file.sweep_match) {
+    sweep.match = std::get<std::string>(file.sweep_match->value);
+    sweep.match_origin = file.sweep_match->origin;
+  }
+  if (file.sweep_within) sweep.within = std::move(*file.sweep_within);
+  if (file.sweep_tune) merge_tuning(std::move(*file.sweep_tune), sweep.tune);
+  merge_variation(file, sweep.vary);
+  sweep.present |= file.has_sweep;
+}
+
 std::string not_for_command_line(const std::string& key) {
   if (key == "extends") return "extends is allowed only in a file";
   if (key == "block.override" || key.starts_with("block.override."))
@@ -134,12 +150,15 @@ std::string not_for_command_line(const std::string& key) {
            "set "
            "an option of one block, such as block[3].dropout=0.1";
   if (key == "sweep" || key.starts_with("sweep."))
-    return fmt::format(
-        "{} is allowed only in a file; of a sweep, the command line can set only sweep.seeds and sweep.looks", key);
+    return fmt::format("{} is no option of a sweep; the command line can set {}", key,
+                       joined(sweep_options(), ", ",
+                              [](std::string_view name) { return fmt::format("sweep.{}", name); }));
   return "";
 }
 
 } // namespace
+
+bool is_without_lines(std::string_view place) { return place == "command line" || place == "overrides"; }
 
 std::string Origin::text() const {
   if (file.empty()) return "built-in";
@@ -153,18 +172,7 @@ Settings Settings::merged(std::vector<ConfigFile>&& files, int layer) {
     for (auto& [key, setting] : file.values) out.values_[key] = std::move(setting);
     for (auto& [name, label] : file.report_labels) out.report_labels_[name] = std::move(label);
     if (file.block_overrides) out.block_overrides_ = std::move(*file.block_overrides);
-    if (file.sweep_seeds) sweep.seeds = std::move(*file.sweep_seeds);
-    if (file.sweep_looks) sweep.looks = std::move(*file.sweep_looks);
-    if (file.sweep_blocks) sweep.blocks = std::move(*file.sweep_blocks);
-    if (file.sweep_reference) sweep.reference = std::get<std::string>(file.sweep_reference->value);
-    if (file.sweep_match) {
-      sweep.match = std::get<std::string>(file.sweep_match->value);
-      sweep.match_origin = file.sweep_match->origin;
-    }
-    if (file.sweep_within) sweep.within = std::move(*file.sweep_within);
-    if (file.sweep_tune) merge_tuning(std::move(*file.sweep_tune), sweep.tune);
-    merge_variation(file, sweep.vary);
-    sweep.present |= file.has_sweep;
+    merge_sweep(file, sweep);
   }
   out.sweep_ = std::make_shared<SweepSpec>(std::move(sweep));
   out.layer_ = layer;
@@ -218,6 +226,10 @@ void Settings::override_with(const std::vector<std::string>& assignments, const 
     if (key == "sweep.seeds" || key == "sweep.looks") {
       const std::string wrong = key == "sweep.seeds" ? override_seeds(text) : override_looks(text, origin);
       if (!wrong.empty()) problem(wrong);
+      continue;
+    }
+    if (key.starts_with("sweep.") && std::ranges::count(sweep_options(), key.substr(6)) > 0) {
+      override_sweep(key.substr(6), text, origin, problems);
       continue;
     }
     const Option* option = option_of_key(key);
@@ -279,6 +291,39 @@ std::string Settings::override_looks(const std::string& text, const Origin& orig
   } catch (const Refused&) {
     return fmt::format("sweep.looks is '{}'; it must be a list such as [6, 10]", text);
   }
+}
+
+void Settings::override_sweep(const std::string& option, const std::string& text, const Origin& origin,
+                              Problems& problems) {
+  const auto sweep = std::make_shared<SweepSpec>(*sweep_);
+  if (text == "@default") {
+    SweepSpec before;
+    if (option == "block") sweep->blocks.clear();
+    else if (option == "match") sweep->match = before.match;
+    else if (option == "reference") sweep->reference.clear();
+    else if (option == "within") sweep->within.clear();
+    else if (option == "tune") sweep->tune.reset();
+    else if (option == "vary") sweep->vary.sources.clear();
+    else if (option == "vary_values") sweep->vary.values = before.vary.values;
+    else sweep->vary.fixings = before.vary.fixings;
+    sweep_ = sweep;
+    return;
+  }
+  std::optional<toml::table> parsed;
+  try {
+    parsed = parse_toml(fmt::format("{} = {}", option, text), origin.file);
+  } catch (const Refused&) {
+    if (option != "match" && option != "reference" && option != "within")
+      return problems.add(fmt::format("{}: sweep.{} is '{}'; it must be a value in the syntax of TOML, for example: "
+                                      "sweep.block=[{{ grid = {{ \"model.width\" = [32, 64] }} }}]",
+                                      origin.text(), option, text));
+    parsed = parse_toml(fmt::format("{} = {}", option, toml_string(text)), origin.file); // a word without its quotes
+  }
+  ConfigFile file;
+  file.has_sweep = true;
+  read_sweep(*parsed, origin.file, origin.layer, problems, file);
+  merge_sweep(file, *sweep);
+  sweep_ = sweep;
 }
 
 std::string Settings::override_label(const std::string& assignment, const Origin& origin) {

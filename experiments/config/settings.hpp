@@ -16,11 +16,16 @@
 
 namespace heed {
 
+class Problems;
+
 struct Config;
 struct Resolution;
 struct ConfigFile;
 struct Variant;
 struct VariantFamily;
+
+/// Whether a place is no file, so that positions in it have no lines: "command line", "overrides".
+bool is_without_lines(std::string_view place);
 
 /// The position where a value was written. It is shown as `file:line:column`, `command line` or `sweep`.
 struct Origin {
@@ -155,7 +160,7 @@ public:
   void use_starts(const std::function<Start(const std::string& run)>& find);
 
   /// Applies `a.b=value` from the command line, read by the option's type; `a.b=@default` resets an option. All
-  /// assignments of one call are one layer. `sweep.seeds` can be set too.
+  /// assignments of one call are one layer. Options of [sweep] can be set, too.
   /// @param where  what gives them, for messages
   void override_with(const std::vector<std::string>& assignments, const std::string& where = "command line");
   /// The settings of one arm: these changes are one layer above all others.
@@ -185,6 +190,8 @@ private:
   /// Applies `sweep.seeds=TEXT`. Returns the error, or an empty text.
   std::string override_seeds(const std::string& text);
   std::string override_looks(const std::string& text, const Origin& origin);
+  /// Applies another option of [sweep]: `sweep.block=[{...}]`, in the syntax of TOML.
+  void override_sweep(const std::string& option, const std::string& text, const Origin& origin, Problems& problems);
   /// Applies `report.label.NAME=TEXT`. NAME may be in quotes, and must be if it contains "=". Returns the error, or an
   /// empty text.
   std::string override_label(const std::string& assignment, const Origin& origin);

@@ -343,13 +343,17 @@ std::variant<std::vector<std::int64_t>, WrongNode> read_looks(const toml::node& 
   return out;
 }
 
+const std::vector<std::string>& sweep_options() {
+  static const std::vector<std::string> names{"seeds",  "looks", "block", "match",       "reference",
+                                              "within", "tune",  "vary",  "vary_values", "vary_fixings"};
+  return names;
+}
+
 void read_sweep(const toml::node& sweep, const std::string& file, int layer, Problems& problems, ConfigFile& out) {
   SweepReader reader{{file, layer, problems}};
   const toml::table* table = sweep.as_table();
   if (!table)
     return reader.problem(sweep.source(), fmt::format("[sweep] is a table, but here is {}", node_in_words(sweep)));
-  const std::vector<std::string> names{"seeds",  "looks", "block", "match",       "reference",
-                                       "within", "tune",  "vary",  "vary_values", "vary_fixings"};
   for (const TomlEntry& entry : in_order(*table)) {
     if (entry.name == "seeds") {
       const auto seeds = read_seeds(*entry.node);
@@ -383,9 +387,9 @@ void read_sweep(const toml::node& sweep, const std::string& file, int layer, Pro
           else reader.problem(block.source(), "sweep.block is a list of tables: write [[sweep.block]]");
     } else {
       const std::string hint = hint_for("[sweep]", entry.name),
-                        near = hint.empty() ? did_you_mean(entry.name, names) : hint;
+                        near = hint.empty() ? did_you_mean(entry.name, sweep_options()) : hint;
       reader.problem(entry.at, fmt::format("[sweep] has no option '{}'{}", entry.name,
-                                           near.empty() ? "; it has " + list_in_words(names) : near));
+                                           near.empty() ? "; it has " + list_in_words(sweep_options()) : near));
     }
   }
 }

@@ -27,9 +27,15 @@ template <class T> json::object object_of(const T& value);
 template <class T> json::value value_of(const T& value) {
   if constexpr (requires { to_described(value); }) return to_described(value);
   else if constexpr (std::is_same_v<T, double> || std::is_same_v<T, std::optional<double>>) return json_number(value);
+  else if constexpr (std::is_convertible_v<const T&, json::value>) return value;
+  else if constexpr (requires { *value, value.has_value(); }) return value ? value_of(*value) : json::value(nullptr);
   else if constexpr (std::is_enum_v<T>) return boost::describe::enum_to_string(value, "");
   else if constexpr (boost::describe::has_describe_members<T>::value) return object_of(value);
-  else if constexpr (requires { value.size(); } && !std::is_same_v<T, std::string>) {
+  else if constexpr (requires { typename T::mapped_type; }) {
+    json::object out;
+    for (const auto& [key, item] : value) out[key] = value_of(item);
+    return out;
+  } else if constexpr (requires { value.size(); } && !std::is_same_v<T, std::string>) {
     json::array out;
     out.reserve(value.size());
     for (const auto& item : value) out.push_back(value_of(item));

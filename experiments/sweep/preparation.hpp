@@ -97,7 +97,7 @@ struct Preparation {
 Preparation prepare(Settings settings, const std::string& fallback_name, Tasks& tasks,
                     const std::filesystem::path& out = {});
 
-/// The file's settings with the overrides. Throws heed::Refused.
+/// The file's settings with the overrides; the file "-" is standard input. Throws heed::Refused.
 Settings load_settings(const std::filesystem::path& file, const std::vector<std::string>& overrides);
 
 /// The checked plan of these settings. Throws heed::Refused.

@@ -2,8 +2,11 @@
 
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
+#include "experiments/system/standard_input.hpp"
 #include "experiments/system/text.hpp"
 
+#include <cstddef>
+#include <filesystem>
 #include <fmt/format.h>
 #include <string_view>
 #include <utility>
@@ -24,17 +27,24 @@ void refuse_tuned_overrides(const Settings& settings, const std::vector<std::str
                                   where, key, values.front().origin.text()));
 }
 
+/// The settings of a file, or of standard input ("-").
+Settings settings_of(const std::filesystem::path& file) {
+  constexpr std::size_t most = std::size_t{1} << 20;
+  return file == "-" ? Settings::parse(standard_input(most), "standard input") : Settings::load(file);
+}
+
 } // namespace
 
 Settings load_settings(const std::filesystem::path& file, const std::vector<std::string>& overrides) {
-  Settings settings = Settings::load(file);
+  Settings settings = settings_of(file);
   if (!overrides.empty()) settings.override_with(overrides);
   return settings;
 }
 
 Preparation prepare(const std::filesystem::path& file, const std::vector<std::string>& overrides, Tasks& tasks,
                     const std::filesystem::path& out) {
-  return prepare(Settings::load(file), without_controls(file.stem().string()), overrides, "command line", tasks, out);
+  return prepare(settings_of(file), file == "-" ? "standard-input" : without_controls(file.stem().string()), overrides,
+                 "command line", tasks, out);
 }
 
 Preparation prepare(Settings settings, const std::string& name, const std::vector<std::string>& overrides,

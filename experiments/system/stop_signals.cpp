@@ -9,6 +9,7 @@ namespace heed {
 namespace {
 
 volatile std::sig_atomic_t asked = 0;
+volatile std::sig_atomic_t last_signal = SIGINT;
 volatile std::sig_atomic_t patience = 0;
 struct sigaction interrupt_before, terminate_before;
 
@@ -35,6 +36,7 @@ extern "C" void heed_on_stop_signal(int signal) {
     std::raise(SIGINT);
   }
   asked = 1;
+  last_signal = signal;
 }
 
 } // namespace
@@ -57,5 +59,6 @@ StopSignals::~StopSignals() {
 }
 
 bool StopSignals::requested() { return asked != 0; }
+int StopSignals::last() { return last_signal; }
 
 } // namespace heed

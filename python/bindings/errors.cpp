@@ -2,9 +2,14 @@
 #include "python/bindings/bindings.hpp"
 
 #include "autograd/error.hpp"
+#include "experiments/actions/diagnostics.hpp"
 #include "experiments/config/problems.hpp"
+#include "experiments/report/described_json.hpp"
 
+#include <boost/json.hpp>
 #include <exception>
+#include <nanobind/stl/string.h>
+#include <string>
 
 namespace nb = nanobind;
 
@@ -41,6 +46,12 @@ void add_errors(nb::module_& module) {
   types.refused = nb::exception<Refused>(module, "Refused", PyExc_ValueError).release().ptr();
   types.failed = nb::exception<Failed>(module, "Failed", PyExc_RuntimeError).release().ptr();
   nb::register_exception_translator(translate, &types);
+  module.def(
+      "diagnostic",
+      [](const std::string& message) {
+        return safe_text(boost::json::serialize(described::value_of(diagnostic_of(message))));
+      },
+      nb::arg("message"));
 }
 
 } // namespace heed::python

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
+import json
 from dataclasses import dataclass
 
+from . import _heed
 from ._messages import shown
-
-_PLACE = re.compile(r"(?P<file>.+?):(?P<line>\d+):(?P<column>\d+): (?P<text>.*)", re.DOTALL)
-_NEAREST = re.compile(r"; did you mean (?:'(?P<word>[^']*)'|(?P<table>\[[^]]*\]))\?")
 
 
 @dataclass(frozen=True)
@@ -21,17 +19,24 @@ class Mistake:
     """Counted from 1; None where there are no lines."""
     column: int | None
     """Counted from 1; None where there are no lines."""
+    option: str | None
+    """The option's full name, such as "model.width"; None if it is of no option."""
     found: str
     """What was found: "model.width is the text 'x'"."""
     allowed: str | None
     """What is allowed: "it must be an integer, for example: width = 64"; None if the message does not say it."""
+    words: tuple[str, ...]
+    """The allowed words, if the value must be one of some."""
     nearest: str | None
     """The nearest name that is allowed, if there is one that was probably meant."""
+    hint: str | None
+    """What Heed calls what was probably meant; None if it is not known."""
 
     def __str__(self) -> str:
         place = self.file if self.line is None else f"{self.file}:{self.line}:{self.column}"
         nearest = f"; did you mean {self.nearest!r}?" if self.nearest else ""
-        return shown(f"{place}: {self.found}{f'; {self.allowed}' if self.allowed else ''}{nearest}")
+        hint = f"; {self.hint}" if self.hint else ""
+        return shown(f"{place}: {self.found}{f'; {self.allowed}' if self.allowed else ''}{nearest}{hint}")
 
 
 def mistakes_of(error: BaseException) -> list[Mistake]:
@@ -40,13 +45,6 @@ def mistakes_of(error: BaseException) -> list[Mistake]:
 
 
 def _mistake(problem: str) -> Mistake:
-    placed = _PLACE.match(problem)
-    file, _, text = problem.partition(": ")
-    if placed:
-        file, text = placed["file"], placed["text"]
-    near = _NEAREST.search(text)
-    if near:
-        text = text[:near.start()] + text[near.end():]
-    found, _, allowed = text.partition("; ")
-    return Mistake(file, int(placed["line"]) if placed else None, int(placed["column"]) if placed else None, found,
-                   allowed or None, (near["word"] or near["table"]) if near else None)
+    parts = json.loads(_heed.diagnostic(problem))
+    return Mistake(parts["file"] or "", parts["line"], parts["column"], parts["option"], parts["found"] or "",
+                   parts["allowed"], tuple(parts["words"]), parts["nearest"], parts["hint"])

@@ -1,5 +1,6 @@
 """The program `heed` within the package."""
 
+import importlib.util
 import os
 import sys
 from pathlib import Path
@@ -8,5 +9,12 @@ PROGRAM = Path(__file__).absolute().parent / "bin" / "heed"
 
 
 def main() -> None:
-    """The command `heed`: this process becomes the program."""
+    """The command `heed`: this process becomes the program, or the server of `heed mcp`."""
+    if sys.argv[1:] == ["mcp"]:
+        if importlib.util.find_spec("mcp") is None:
+            sys.exit("heed: heed mcp needs the package mcp: pip install 'mcp>=2.3,<3'")
+        from ._mcp import main as serve
+
+        serve()
+        return
     os.execv(PROGRAM, ["heed", *sys.argv[1:]])

@@ -220,7 +220,7 @@ def disturbed(cluster, name, disturb):
 def cancelled(cluster):
     def disturb(config, out, follower):
         cluster.slurm.command("scancel", *cluster.jobs_of(out), check=True)
-        assert cluster.wait(follower, out) == 1
+        assert cluster.wait(follower, out) == 130
         assert "cancelled" in cluster.said(out), cluster.said(out)
         cluster.until_said(out, "cancelled", "interrupted")
         assert any(m["outcome"] == "interrupted" and m["step"] > 0 for m in cluster.manifests(out))
@@ -308,7 +308,7 @@ def out_of_time(cluster):
 def detached(cluster):
     def disturb(config, out, follower):
         os.kill(follower.pid, signal.SIGINT)
-        assert cluster.wait(follower, out) == 1
+        assert cluster.wait(follower, out) == 130
         said = cluster.said(out)
         for words in ("continue without this command", "see their progress:  ", "wait for them again: ", "scancel "):
             assert words in said, said

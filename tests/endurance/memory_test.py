@@ -95,7 +95,7 @@ def memory_is_as_planned(folder):
             os.environ["XDG_CACHE_HOME"] = str(place / "cache") # where it is kept
             short = [*with_files(overrides, place), "train.steps=4", "train.evaluate_every=0"]
             plan = json.loads(run([heed, "plan", config, *short, "--json", "--no-probe", "--threads", str(threads),
-                                   "--out", str(place / "out")]))
+                                   "--out", str(place / "out")]))["result"]
             measured = worker_peak(planned_run(config, short, place), threads)
         ratio = plan["memory_bytes"] / measured
         print(f"# {name}: {plan['memory_bytes'] / 1e6:.1f} MB planned, {measured / 1e6:.1f} MB measured, {ratio:.2f}")

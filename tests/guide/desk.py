@@ -102,7 +102,7 @@ class Desk:
         """IDs, from the oldest to the newest."""
         if not (self.folder / "runs").exists():
             return []
-        listed = json.loads(self.heed("runs", "--json", "--sort", "created"))["runs"]
+        listed = json.loads(self.heed("runs", "--json", "--sort", "created"))["result"]["runs"]
         return [entry["id"] for entry in listed if entry["state"] == "finished"]
 
     def an_id(self, command):

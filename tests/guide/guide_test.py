@@ -564,7 +564,7 @@ def known_command(heed, line):
 @functools.cache
 def option_names(heed):
     """Full names of options, of tables, and of tables of these."""
-    tables = json.loads(run([heed, "options", "--json"]))
+    tables = json.loads(run([heed, "options", "--json"]))["result"]["tables"]
     return {name for table in tables for name in (table["table"], table["table"].rpartition(".")[0],
                                                   *(option["key"] for option in table["options"]))}
 
@@ -615,6 +615,11 @@ def generated_pages_hold(place, heed):
         with points.point(f"{name} is what the program says"):
             assert (checkout / name).read_text(encoding="utf-8") == page(str(heed)), (
                 f"it is old; make it again: {reference.REGENERATE}")
+    texts = reference.schemas(str(heed))
+    with points.point("docs/reference/json has the schema of each command, and no other"):
+        there = {str(file.relative_to(checkout)): file.read_text(encoding="utf-8")
+                 for file in (checkout / "docs/reference/json").iterdir()}
+        assert there == texts, f"it is old; make it again: {reference.REGENERATE}"
     folder = checkout / variant_pages.FOLDER
     with points.point(f"{variant_pages.FOLDER} is what the program says and draws"):
         variants_are_those_of_the_program(folder, str(heed))

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Generates docs/reference/options.md and commands.md from the program's tables of options and commands.
+"""Generates docs/reference/options.md and commands.md from the program's tables of options and commands, and the JSON
+Schemas in docs/reference/json.
 
-Usage: reference.py HEED CHECKOUT      writes both pages
+Usage: reference.py HEED CHECKOUT      writes them
 """
 
 import json
@@ -54,7 +55,7 @@ def options_page(heed):
     lines = ["# Options", NOTE,
              "For everyone who writes configs: every option with its default, what is allowed, and its meaning. "
              "[configs.md](configs.md) explains the syntax. `./heed options TABLE` prints a table of this page.", ""]
-    for table in json.loads(run([heed, "options", "--json"])):
+    for table in json.loads(run([heed, "options", "--json"]))["result"]["tables"]:
         lines += [f"## {'[' + table['table'] + ']' if table['table'] else 'Top level'}", "", cell(table["title"]), "",
                   "| option | default | allowed | meaning |", "|---|---|---|---|"]
         lines += [f"| `{option['key']}` | {default_of(option)} | {allowed(option)} | {cell(option['meaning'])} |"
@@ -83,9 +84,22 @@ def commands_page(heed):
 PAGES = {"docs/reference/options.md": options_page, "docs/reference/commands.md": commands_page}
 
 
+# These two have other places: a config's is installed, and a report's is written by hand.
+ELSEWHERE = {"config", "report-document"}
+
+
+def schemas(heed):
+    """The JSON Schemas of what commands say, by file."""
+    return {f"docs/reference/json/{name}.schema.json": run([heed, "schema", name])
+            for name in run([heed, "schema"]).split() if name not in ELSEWHERE}
+
+
 def main(heed, checkout):
-    for name, page in PAGES.items():
-        (pathlib.Path(checkout) / name).write_text(page(heed), encoding="utf-8")
+    texts = {name: page(heed) for name, page in PAGES.items()} | schemas(heed)
+    for name, text in texts.items():
+        file = pathlib.Path(checkout) / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -222,10 +222,10 @@ def pages_and_pictures(heed, checkout):
     checkout = pathlib.Path(checkout).resolve()
     pictures = {**drawn_variants(heed), **drawn_parts(heed, checkout)}
     options = {}
-    for table in json.loads(run([heed, "options", "--json"])):
+    for table in json.loads(run([heed, "options", "--json"]))["result"]["tables"]:
         for option in table["options"]:
             options[option["key"]] = option
-    families = {family["key"]: family for family in json.loads(run([heed, "variants", "--json"]))}
+    families = {family["key"]: family for family in json.loads(run([heed, "variants", "--json"]))["result"]["families"]}
     out = {}
     for key, (page, title, text) in FAMILIES.items():
         if key not in families:

@@ -79,7 +79,7 @@ def main() -> None:
         entropy /= count
         measured = trained.metrics(run)["val_loss"][-1][1]
         assert abs(loss / count - measured) < 1e-5, f"val_loss {loss / count} in PyTorch, {measured} in Heed"
-        heads = json.loads(trained.heed("inspect", run, "--json"))["heads"]
+        heads = json.loads(trained.heed("inspect", run, "--json"))["result"]["heads"]
         assert len(heads) == LAYERS * HEADS
         for head in heads:
             block = int(head["attention"].split(".")[1])

@@ -71,7 +71,7 @@ def test_statistics_equal_the_command_lines(tmp_path, seed):
         with pytest.raises(heed.Refused):
             heed.compare(rows, **asked)
         return
-    document = json.loads(told.stdout)
+    document = json.loads(told.stdout)["result"]
     report = heed.compare(rows, **asked).document
     assert without_places(report["arms"]) == without_places(document["arms"])
     assert report["notes"][1:] == document["notes"][1:]  # the first names the table

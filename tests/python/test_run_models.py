@@ -127,7 +127,7 @@ def test_attend_equals_the_command_lines(place, out, tmp_path):
                                ("pairs", {"input": "3 1 4"}, ["--input", "3 1 4"])):
         id = ids_of(out, name)[0]
         attention = heed.load_run(out, id).attend(**given)
-        told = json.loads(command(folder, "attend", id, *words, "--json"))
+        told = json.loads(command(folder, "attend", id, *words, "--json"))["result"]
         example = told["examples"][0]
         assert attention.step == told["step"] and attention.input == example["input"]
         assert attention.output == example.get("output") and attention.forced == example.get("forced", False)
@@ -161,7 +161,7 @@ def test_inspect_equals_the_command_lines(place, out):
     for name in ("copies", "classes"):
         id = ids_of(out, name)[0]
         found = heed.load_run(out, id).inspect("train", rows=8, average=1)
-        told = json.loads(command(place, "inspect", id, "--split", "train", "--rows", "8", "--json"))
+        told = json.loads(command(place, "inspect", id, "--split", "train", "--rows", "8", "--json"))["result"]
         assert (found.step, found.rows) == (told["step"], told["rows"])
         for frame, rows in ((found.heads, told["heads"]), (found.layers, told["layers"]),
                             (found.modules, told["modules"])):

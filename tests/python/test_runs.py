@@ -16,7 +16,7 @@ from run_folders import command, flat_metrics, ids_of, read_safetensors, same
 
 def test_runs_equal_the_command_lines(place, out):
     frame = heed.runs(out)
-    listed = json.loads(command(place, "runs", "--json"))
+    listed = json.loads(command(place, "runs", "--json"))["result"]
     assert list(frame.index) == [run["id"] for run in listed["runs"]]
     assert frame.index.name == "id"
     assert len(frame) == 7 and set(frame["state"]) == {"finished"}
@@ -42,7 +42,7 @@ def test_filters_columns_and_order(place, out):
     chosen = heed.runs(out, where=words, columns=["val_loss.best", "val_loss.best_step"], sort="val_loss", reverse=True,
                        limit=1)
     listed = json.loads(command(place, "runs", "--json", "--where", words, "--columns",
-                                "id,val_loss.best,val_loss.best_step", "--sort", "val_loss", "--reverse", "--limit", "1"))
+                                "id,val_loss.best,val_loss.best_step", "--sort", "val_loss", "--reverse", "--limit", "1"))["result"]
     assert [{"id": id, **row} for id, row in zip(chosen.index, chosen.to_dict("records"))] == listed["runs"]
     assert list(heed.runs(out, where="seed = 1").index) == list(heed.runs(out).query("seed == 1").index)
     none = heed.runs(out, where="val_loss < 0")

@@ -63,7 +63,7 @@ def test_a_dict_and_a_file_have_the_same_plan(tmp_path):
     assert len(of_dict.runs) == 6 or len(of_dict.runs) == 9
     assert of_dict.name == "small" and of_dict.metric == "val_loss"
     assert "3 seeds" in repr(of_dict)
-    told = json.loads(command("plan", tmp_path / "small.toml", "--out", tmp_path, "--json").stdout)
+    told = json.loads(command("plan", tmp_path / "small.toml", "--out", tmp_path, "--json").stdout)["result"]
     assert len(told["arms"]) == len(of_file.arms)
     # Keys and values, each of 8 numbers, of 16 tokens: 8 symbols, a separator, and the 7 copies that are read.
     assert [arm["state_size"] for arm in told["arms"]] == [arm["cost"]["state_size"] for arm in of_file.arms] == [256, 256]

@@ -230,7 +230,7 @@ def test_a_run_s_checkpoint(tmp_path):
     subprocess.run([command, "run", "two.toml"], cwd=tmp_path, check=True, capture_output=True)
     file, = tmp_path.glob("runs/*/checkpoint-*.safetensors")
     attended = json.loads(subprocess.run([command, "attend", file.parent.name, "--row", "0", "--json"], cwd=tmp_path,
-                                         check=True, capture_output=True).stdout)["examples"][0]
+                                         check=True, capture_output=True).stdout)["result"]["examples"][0]
     class Block(torch.nn.Module):
         def __init__(self):
             super().__init__()

@@ -1,5 +1,6 @@
 // heed attend: shows the attention weights of a trained model's heads for inputs that the user gives.
 #include "autograd/error.hpp"
+#include "experiments/actions/results.hpp"
 #include "experiments/actions/trained_run.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/messages.hpp"
@@ -261,11 +262,7 @@ int attend(const AttendArguments& arguments, Console& console) {
   if (!damage.empty()) say(console, damage + "; it was written anew");
   const std::int64_t step = examples.front().step.value_or(0);
   if (output.is("json")) {
-    output.write(indented(json::object{{"run", run.id},
-                                       {"step", step},
-                                       {"average", arguments.average},
-                                       {"examples", attention_array(examples)}}),
-                 console);
+    output.write_result(AttendResult{run.id, step, arguments.average, attention_array(examples)}, console);
     return 0;
   }
   print(console.out, "run {} at step {}{}\n", run.id, step, average_in_words(arguments.average));

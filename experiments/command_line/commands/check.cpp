@@ -1,4 +1,5 @@
 // heed check: checks a configuration, its data and the model of every arm, without running anything.
+#include "experiments/actions/results.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/messages.hpp"
 #include "experiments/command_line/result_output.hpp"
@@ -25,8 +26,8 @@ struct CheckArguments {
   std::string config, out = "runs";
   std::vector<std::string> overrides;
   std::string picture;
-  bool force = false;
   std::optional<std::int64_t> length;
+  ResultOptions result;
 };
 
 /// The tokens of the sequence that is drawn, or the patches of an image.
@@ -81,20 +82,34 @@ std::vector<Sketch> sketches_of_attention(const Config& config, const PictureSeq
   return out;
 }
 
+CheckResult check_result(const CheckArguments& arguments, const Preparation& prepared) {
+  const Plan& plan = prepared.plan;
+  CheckResult out{.config = arguments.config,
+                  .name = plan.name,
+                  .metric = plan.metric,
+                  .runs = plan.runs.size(),
+                  .seeds = plan.seeds};
+  for (const Arm& arm : plan.arms) out.arms.push_back(arm.label);
+  if (!arguments.picture.empty()) out.picture = arguments.picture;
+  return out;
+}
+
 int check(const CheckArguments& arguments, Console& console) {
   if (arguments.length && arguments.picture.empty())
     throw Refused("check: --length does nothing without --picture; add it");
-  if (arguments.force && arguments.picture.empty())
-    throw Refused("check: --force does nothing without --picture; add it");
+  ResultOptions result = arguments.result;
+  if (!arguments.picture.empty() && result.file.empty()) result.force = false; // it is for the picture
+  ResultOutput output("check", result);
   std::optional<UserFile> picture;
   const std::string format = picture_format(arguments.picture);
   if (!arguments.picture.empty())
-    picture.emplace(arguments.picture, Replacing{.is_own = is_picture_of_heed, .force = arguments.force});
+    picture.emplace(arguments.picture, Replacing{.is_own = is_picture_of_heed, .force = arguments.result.force});
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, arguments.out);
   check_sense(prepared, {}, console);
-  print(console.out, "{}: fine; {}, compared by {}\n", arguments.config, size_in_words(prepared.plan),
-        prepared.metric.name);
+  if (!output.is("json"))
+    print(console.out, "{}: fine; {}, compared by {}\n", arguments.config == "-" ? "standard input" : arguments.config,
+          size_in_words(prepared.plan), prepared.metric.name);
   if (picture) {
     const Config& reference = prepared.arms.front().config;
     const std::vector<Sketch> panels = sketches_of_attention(reference, picture_sequence(reference, tasks.of(reference),
@@ -104,9 +119,10 @@ int check(const CheckArguments& arguments, Console& console) {
         format, without_controls(svg_of(panels, fmt::format("{}: what is added to the score of each key; masked keys "
                                                             "are marked",
                                                             arguments.config)))));
-    if (picture->is_file())
+    if (picture->is_file() && !output.is("json"))
       print(console.out, "{}: the masks and what is added to scores, for zero queries and keys\n", arguments.picture);
   }
+  if (output.is("json")) output.write_result(check_result(arguments, prepared), console);
   return 0;
 }
 
@@ -127,8 +143,9 @@ void add_check(Commands& commands) {
             "draw the reference's first block, of an encoder-decoder both stacks' and cross attention: which keys "
             "each query may attend to, and what positions and formulas add to the scores of zero vectors, with "
             "initial parameters and two segments");
-        command.add_flag("--force", arguments.force,
-                         "with --picture: replace the file also if it is no picture of Heed's");
+        add_result_options(command, arguments.result, {"terminal", "json"});
+        command.argument("--force").description(
+            "with --picture or --output: replace files also if Heed did not write them");
         command.add("--length T", arguments.length, "with --picture: tokens of the sequence [32]").within(1, 256);
         command.add("--out FOLDER", arguments.out, "the folder with the runs of train.start [runs]");
       },

@@ -5,13 +5,14 @@
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/results/compare_results.hpp"
+#include "experiments/system/standard_input.hpp"
 #include "experiments/system/text.hpp"
 
 #include "autograd/error.hpp"
 
 #include <algorithm>
 #include <filesystem>
-#include <iostream>
+#include <cstddef>
 #include <limits>
 #include <system_error>
 
@@ -31,36 +32,19 @@ struct CompareFormat {
   std::string (*render)(const ReportData&);
 };
 
-std::string compared_as_json(const ReportData& report) { return indented(report_document(report)); }
 std::string compared_as_text(const ReportData& report) { return render_terminal(report, Style{}); }
 
 const std::vector<CompareFormat>& compare_formats() {
   static const std::vector<CompareFormat> all{
       {"terminal", "", nullptr},         {"html", ".html", render_html}, {"markdown", ".md", render_markdown},
-      {"latex", ".tex", render_latex},   {"csv", ".csv", render_csv},    {"json", ".json", compared_as_json},
+      {"latex", ".tex", render_latex},   {"csv", ".csv", render_csv},    {"json", ".json", nullptr},
       {"text", ".txt", compared_as_text}};
   return all;
 }
 
-/// All of standard input, which may be a pipe or a device that never ends.
-std::string standard_input() {
-  constexpr std::size_t block = std::size_t{1} << 16, most = std::size_t{1} << 28;
-  std::string bytes;
-  do {
-    if (bytes.size() > most)
-      throw Refused(fmt::format(
-          "standard input has more than {} MiB; write it to a file, which may be larger, and name that", most >> 20));
-    const std::size_t before = bytes.size();
-    bytes.resize(before + block);
-    std::cin.read(bytes.data() + before, static_cast<std::streamsize>(block));
-    bytes.resize(before + static_cast<std::size_t>(std::cin.gcount()));
-  } while (std::cin);
-  return bytes;
-}
-
 /// The table of a file, or of standard input.
 ResultTable table_of_file(const std::string& file) {
-  if (file == "-") return read_results(standard_input(), "standard input");
+  if (file == "-") return read_results(standard_input(std::size_t{1} << 28), "standard input");
   const auto bytes = read_file(file, std::numeric_limits<std::uint64_t>::max());
   if (!bytes) throw Refused(fmt::format("{}; FILE is a table of results, or - for standard input", bytes.error));
   return read_results(*bytes, file);
@@ -76,7 +60,7 @@ ResultOptions with_default_file(const CompareArguments& arguments) {
     return out;
   }
   const auto format = std::ranges::find(compare_formats(), out.format, &CompareFormat::name);
-  if (format == compare_formats().end() || !format->render) return out;
+  if (format == compare_formats().end() || format->ending.empty()) return out;
   const std::string stem = arguments.file == "-" ? "results" : std::filesystem::path(arguments.file).stem().string();
   out.file = fmt::format("{}-report{}", stem, format->ending);
   return out;
@@ -92,7 +76,8 @@ int compare(const CompareArguments& arguments, Console& console) {
   require_notes_of_terminal("compare", arguments.notes, output.format());
   const CompareFormat& format = *std::ranges::find(compare_formats(), output.format(), &CompareFormat::name);
   const ReportData report = compare_results(table_of_file(arguments.file), arguments.question);
-  if (format.render) output.write(format.render(report), console);
+  if (output.is("json")) output.write_result(report_document(report), console);
+  else if (format.render) output.write(format.render(report), console);
   else console.out << render_terminal(report, console.out_style, results_width(console), arguments.notes == "all");
   return 0;
 }

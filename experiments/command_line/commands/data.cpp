@@ -1,6 +1,8 @@
 // heed data: shows the data that a configuration's task produces (splits, vocabulary, lengths, examples), without
 // training.
 #include "autograd/error.hpp"
+#include "experiments/actions/results.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/actions/requests.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/config/config.hpp"
@@ -31,6 +33,7 @@ struct DataArguments {
   std::optional<std::string> split;
   bool all = false, vocabulary = false;
   std::optional<std::int64_t> batches;
+  ResultOptions result;
 };
 
 constexpr std::int64_t surveyed_sequences = 2000;
@@ -171,7 +174,46 @@ std::unique_ptr<Task> task_of(const Config& config, const Settings& settings) {
   }
 }
 
+std::optional<std::int64_t> size_or_none(std::int64_t size) { return size < 0 ? std::nullopt : std::optional(size); }
+
+DataLengths lengths_of(const LengthSurvey& of) { return {of.shortest, of.median, of.longest}; }
+
+DataResult result_of(const Config& config, const Task& task, const TaskSurvey& s) {
+  DataResult out{.task = config.task.kind,
+                 .summary = task_info(config.task.kind).about.summary,
+                 .seen_as = in_words(s.format),
+                 .unit = s.facts.unit,
+                 .training = size_or_none(s.facts.sizes[0]),
+                 .validation = size_or_none(s.facts.sizes[1]),
+                 .test = size_or_none(s.facts.sizes[2]),
+                 .vocabulary = s.sizes.vocabulary,
+                 .classes = s.sizes.classes,
+                 .surveyed = s.sequences,
+                 .different = s.different,
+                 .inputs = lengths_of(s.inputs),
+                 .filled = s.filled};
+  if (!s.facts.files[0].empty()) out.files.assign(s.facts.files.begin(), s.facts.files.end());
+  if (s.format == TaskFormat::sequence_to_sequence) out.outputs = lengths_of(s.outputs);
+  for (const auto& [token, count] : s.commonest) out.commonest.push_back({token, count});
+  const Task::Chance chance = task.chance(s.format);
+  out.chance = {.accuracy = chance.accuracy, .how = chance.how};
+  if (chance.sequence) out.chance.sequence_accuracy = chance.sequence->value;
+  if (chance.loss) out.chance.loss = chance.loss->value;
+  out.notes = s.facts.notes;
+  for (const Task::NamedSet& set : task.sets()) {
+    const Task::Facts facts = set.task->facts();
+    out.sets.push_back({set.name, facts.files[1], facts.sizes[1]});
+    for (const std::string& note : facts.notes)
+      if (std::ranges::find(out.notes, note) == out.notes.end()) out.notes.push_back(note);
+  }
+  for (const ExampleText& example : s.examples) out.examples.push_back({example.input, example.output});
+  return out;
+}
+
 int data(const DataArguments& arguments, Console& console) {
+  ResultOutput output("data", arguments.result);
+  if (output.is("json") && (arguments.batches || arguments.all || arguments.vocabulary))
+    throw Refused("data: --batches, --all and --vocabulary have a format of their own; leave out --format and --json");
   if (arguments.batches && (arguments.all || arguments.examples || arguments.split))
     throw Refused("--batches writes only the sequences of training steps: leave out --all, --examples and --split");
   if (arguments.vocabulary && (arguments.batches || arguments.all || arguments.examples || arguments.split))
@@ -207,6 +249,10 @@ int data(const DataArguments& arguments, Console& console) {
     s.examples.clear();
     each_example(*task, format, split, arguments.examples.value_or(usual_examples),
                  [&](const ExampleText& example) { s.examples.push_back(example); });
+  }
+  if (output.is("json")) {
+    output.write_result(result_of(config, *task, s), console);
+    return 0;
   }
   print(console.out, "{}: {}\n", console.out_style.bold(config.task.kind), task_info(config.task.kind).about.summary);
   line(console, "seen as", in_words(format));
@@ -275,6 +321,7 @@ void add_data(Commands& commands) {
             .add("--batches STEPS", arguments.batches, "write only the sequences of the first N training steps, as TSV")
             .within(1, 1'000'000'000);
         command.add_flag("--vocabulary", arguments.vocabulary, "write only all tokens, as JSON");
+        add_result_options(command, arguments.result, {"terminal", "json"});
       },
       data);
 }

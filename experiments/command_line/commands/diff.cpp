@@ -1,4 +1,5 @@
 // heed diff: compares two runs, or a run and a configuration: options, metrics, and how the runs were made.
+#include "experiments/actions/results.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/config/config.hpp"
@@ -18,8 +19,6 @@
 namespace heed {
 
 namespace {
-
-namespace json = boost::json;
 
 struct DiffArguments {
   std::string a, b, out = "runs";
@@ -78,35 +77,27 @@ std::string step_text(const MetricPair& pair) {
   return fmt::format("{} / {}", pair.a->step, pair.b->step);
 }
 
-json::value number(double value) { return std::isfinite(value) ? json::value(value) : json::value(nullptr); }
-
-json::object about(const Side& side) {
-  if (!side.run) return {{"file", side.title}};
-  return {{"run", side.title}, {"name", side.config.general.name}, {"state", std::string(name_of(side.run->state))}};
+DiffSide about(const Side& side) {
+  if (!side.run) return {.file = side.title};
+  return {.run = side.title, .name = side.config.general.name, .state = std::string(name_of(side.run->state))};
 }
 
-json::value as_json(const Side& a, const Side& b) {
-  json::array options, metrics, machine;
-  for (const Difference& d : difference(a.config, b.config)) {
-    const auto value = [](const std::string& text) { return text.empty() ? json::value(nullptr) : json::value(text); };
-    options.push_back(json::object{{"key", d.key}, {"a", value(d.a)}, {"b", value(d.b)}});
-  }
+std::optional<std::string> text_or_none(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+DiffResult result_of(const Side& a, const Side& b) {
+  DiffResult out{.a = about(a), .b = about(b)};
+  for (const Difference& d : difference(a.config, b.config))
+    out.options.push_back({d.key, text_or_none(d.a), text_or_none(d.b)});
   for (const MetricPair& pair : metric_pairs(a, b)) {
-    json::object entry{{"name", pair.name}};
-    for (const auto& [key, metric] : {std::pair("a", pair.a), std::pair("b", pair.b)}) {
-      entry[key] = metric ? number(metric->last) : json::value(nullptr);
-      entry[std::string(key) + "_step"] = metric ? json::value(metric->step) : json::value(nullptr);
-    }
-    entry["difference"] = pair.a && pair.b ? number(pair.b->last - pair.a->last) : json::value(nullptr);
-    metrics.push_back(std::move(entry));
+    DiffMetric& metric = out.metrics.emplace_back(DiffMetric{.name = pair.name});
+    if (pair.a) metric.a = pair.a->last, metric.a_step = pair.a->step;
+    if (pair.b) metric.b = pair.b->last, metric.b_step = pair.b->step;
+    if (pair.a && pair.b) metric.difference = pair.b->last - pair.a->last;
   }
-  for (const MachineDifference& d : machines(a, b))
-    machine.push_back(json::object{{"what", d.what}, {"a", d.a}, {"b", d.b}});
-  return json::object{{"a", about(a)},
-                      {"b", about(b)},
-                      {"options", std::move(options)},
-                      {"metrics", std::move(metrics)},
-                      {"machine", std::move(machine)}};
+  for (const MachineDifference& d : machines(a, b)) out.machine.push_back({d.what, d.a, d.b});
+  return out;
 }
 
 void print_side(const std::string& letter, const Side& side, Console& console) {
@@ -147,7 +138,7 @@ void print_text(const Side& a, const Side& b, Console& console) {
 int diff(const DiffArguments& arguments, Console& console) {
   ResultOutput output("diff", arguments.result);
   const Side a = side_of(arguments.a, arguments.out), b = side_of(arguments.b, arguments.out);
-  if (output.is("json")) output.write(indented(as_json(a, b)), console);
+  if (output.is("json")) output.write_result(result_of(a, b), console);
   else print_text(a, b, console);
   return 0;
 }

@@ -1,4 +1,6 @@
 // heed evaluate: evaluates a trained run on a whole split. No other command evaluates the test split.
+#include "experiments/actions/results.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/actions/requests.hpp"
 #include "experiments/actions/trained_run.hpp"
 #include "experiments/command_line/commands.hpp"
@@ -25,6 +27,7 @@ struct EvaluateArguments {
   std::string run, out = "runs", split = "validation", write;
   std::int64_t average = 1;
   EvaluationRequest question;
+  ResultOptions result;
 };
 
 /// Writes a table with the model's output for each example of the split. Returns the number of examples.
@@ -47,19 +50,32 @@ std::int64_t write_outputs(const TrainedRun& run, Split split, const std::string
   return count;
 }
 
-int evaluate(const EvaluateArguments& arguments, Console& console) {
-  TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
-  run.config = evaluated_config(run.config, arguments.question);
-  const Split split = split_named(arguments.split);
-  const std::int64_t written = arguments.write.empty() ? 0 : write_outputs(run, split, arguments.write);
-  const MetricsRecord metrics = run.engine().evaluate(run.config, *run.task, run.checkpoint, split);
-  console.out << fmt::format("run {} at step {}, the whole {} split{}\n", run.id, metrics.step, arguments.split,
+void print_metrics(const std::string& run, const EvaluateArguments& arguments, const MetricsRecord& metrics,
+                   std::int64_t written, Console& console) {
+  console.out << fmt::format("run {} at step {}, the whole {} split{}\n", run, metrics.step, arguments.split,
                              average_in_words(arguments.average));
   std::size_t widest = 24;
   for (const auto& [name, value] : metrics.values) widest = std::max(widest, name.size());
   for (const auto& [name, value] : metrics.values) console.out << fmt::format("  {:{}} {:.4f}\n", name, widest, value);
   if (written > 0) console.out << fmt::format("  {} written to {}\n", counted(written, "example"), arguments.write);
+}
+
+int evaluate(const EvaluateArguments& arguments, Console& console) {
+  ResultOutput output("evaluate", arguments.result);
+  TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
+  run.config = evaluated_config(run.config, arguments.question);
+  const Split split = split_named(arguments.split);
+  const std::int64_t written = arguments.write.empty() ? 0 : write_outputs(run, split, arguments.write);
+  const MetricsRecord metrics = run.engine().evaluate(run.config, *run.task, run.checkpoint, split);
   const auto lost = std::ranges::find_if(metrics.values, [](const auto& of) { return !std::isfinite(of.second); });
+  if (output.is("json")) {
+    EvaluateResult result{.run = run.id, .split = arguments.split, .step = metrics.step, .average = arguments.average};
+    for (const auto& [name, value] : metrics.values) result.metrics[name] = value;
+    if (written > 0) result.outputs = arguments.write;
+    output.write_result(result, console, lost == metrics.values.end() ? 0 : 1);
+  } else {
+    print_metrics(run.id, arguments, metrics, written, console);
+  }
   if (lost == metrics.values.end()) return 0;
   console.out.flush();
   throw Failed(fmt::format("{} is not finite: for some of this data, the model's output is not finite", lost->first));
@@ -115,6 +131,7 @@ void add_evaluate(Commands& commands) {
         command.add("--write FILE", arguments.write,
                     "write each example with the model's output to a new file, as TSV");
         add_average(command, arguments.average);
+        add_result_options(command, arguments.result, {"terminal", "json"});
         command.add("--out FOLDER", arguments.out, "the folder with the runs [runs]");
       },
       evaluate);

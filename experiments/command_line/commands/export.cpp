@@ -1,4 +1,6 @@
 // heed export: converts the metrics of runs to the formats of other tools (TensorBoard, CSV).
+#include "experiments/actions/results.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/actions/found_runs.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/messages.hpp"
@@ -21,6 +23,7 @@ namespace {
 struct ExportArguments {
   std::vector<std::string> runs;
   std::string out = "runs", where, to, into;
+  ResultOptions result;
 };
 
 /// The runs named on the command line. If none is named: the runs of the output folder that match --where.
@@ -69,6 +72,7 @@ std::vector<ExportedRun> named(const std::vector<RunFolder>& runs) {
 }
 
 int do_export(const ExportArguments& arguments, Console& console) {
+  ResultOutput output("export", arguments.result);
   const std::vector<ExportedRun> runs = named(chosen(arguments, console));
   const OutputFolder folder = arguments.into.empty()
                                   ? OutputFolder{arguments.out, std::filesystem::path("exports") / arguments.to}
@@ -79,8 +83,13 @@ int do_export(const ExportArguments& arguments, Console& console) {
   folder.make();
   for (const ExportFormat& format : export_formats()) {
     if (format.name != arguments.to) continue;
-    for (const ExportedRun& exported : runs) console.data << format.write(exported, folder).string() << "\n";
-    if (!format.next.empty())
+    ExportResult result{format.name, folder.path().string(), {}};
+    for (const ExportedRun& exported : runs) {
+      result.files.push_back(format.write(exported, folder).string());
+      if (!output.is("json")) console.data << result.files.back() << "\n";
+    }
+    if (output.is("json")) output.write_result(result, console);
+    else if (!format.next.empty())
       console.err << "  next      " << format.next << " " << shell_words({folder.path().string()}) << "\n";
   }
   return 0;
@@ -106,14 +115,15 @@ void add_export(Commands& commands) {
           "the run's arm in its most recent sweep, the run's seed and its ID. The paths of the files are printed.\n"
           "Checkpoints need no export: PyTorch's safetensors opens them.",
       [](Command& command, ExportArguments& arguments) {
-        command.add("RUN", arguments.runs, "a filter; only runs that match it [all]");
+        command.add("RUN", arguments.runs, "which runs [all]");
         command
             .add("--to FORMAT", arguments.to,
                  fmt::format("the format: {}", fmt::join(names_of(export_formats()), ", ")))
             .required()
             .one_of(names_of(export_formats()));
         command.add("--into FOLDER", arguments.into, "the folder to write to [OUT/exports/FORMAT]");
-        command.add("--where EXPR", arguments.where, "which runs");
+        command.add("--where EXPR", arguments.where, "a filter; only runs that match it [all]");
+        add_json_option(command, arguments.result);
         command.add("--out FOLDER", arguments.out, "the folder with the runs [runs]");
       },
       do_export);

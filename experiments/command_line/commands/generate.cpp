@@ -1,4 +1,6 @@
 // heed generate: generates text with a trained run's model.
+#include "experiments/actions/results.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/actions/requests.hpp"
 #include "experiments/actions/trained_run.hpp"
 #include "experiments/command_line/commands.hpp"
@@ -17,6 +19,7 @@ struct GenerateArguments {
   std::string run, out = "runs", input, file;
   std::int64_t average = 1;
   GenerationRequest question;
+  ResultOptions result;
 };
 
 std::vector<std::string> inputs_of(const GenerateArguments& a, TaskFormat format) {
@@ -34,6 +37,7 @@ std::vector<std::string> inputs_of(const GenerateArguments& a, TaskFormat format
 }
 
 int generate(const GenerateArguments& arguments, Console& console) {
+  ResultOutput output("generate", arguments.result);
   const TrainedRun run = trained_run(arguments.out, arguments.run, arguments.average, console);
   const TaskFormat format = task_format_of(run.config);
   const bool continues = format == TaskFormat::language_model;
@@ -41,7 +45,12 @@ int generate(const GenerateArguments& arguments, Console& console) {
   question.has_input = !arguments.input.empty();
   question.has_input_file = !arguments.file.empty();
   Sampling sampling = sampling_of(question, format, run.config.model.kind);
+  GenerateResult result{.run = run.id, .average = arguments.average};
   sampling.write = [&](std::string_view text) {
+    if (output.is("json")) {
+      result.text += text;
+      return;
+    }
     console.data << text;
     console.data.flush();
   };
@@ -52,7 +61,8 @@ int generate(const GenerateArguments& arguments, Console& console) {
   sampling.prompt = question.prompt;
   if (!continues) sampling.inputs = inputs_of(arguments, format);
   run.engine().generate(run.config, *run.task, run.checkpoint, sampling);
-  if (continues) console.data << "\n";
+  if (output.is("json")) output.write_result(result, console);
+  else if (continues) console.data << "\n";
   return 0;
 }
 
@@ -98,6 +108,7 @@ void add_generate(Commands& commands) {
                  "base of the length penalty: gnmt: (5 + tokens) / 6; fairseq: tokens [gnmt]")
             .one_of({"gnmt", "fairseq"});
         add_average(command, arguments.average);
+        add_result_options(command, arguments.result, {"terminal", "json"});
         command.add("--out FOLDER", arguments.out, "the folder with the runs [runs]");
       },
       generate);

@@ -1,5 +1,6 @@
 // heed inspect: shows statistics of the heads, layers and modules of a run's model, or of a configuration's untrained
 // model.
+#include "experiments/actions/results.hpp"
 #include "experiments/actions/inspection_json.hpp"
 #include "experiments/actions/trained_run.hpp"
 #include "experiments/command_line/commands.hpp"
@@ -18,8 +19,6 @@ namespace heed {
 
 namespace {
 
-namespace json = boost::json;
-
 struct InspectArguments {
   std::string run, out = "runs", split = "validation";
   std::vector<std::string> overrides;
@@ -35,13 +34,14 @@ bool is_file(const InspectArguments& arguments) {
 
 std::string three_digits(std::optional<double> value) { return value ? fmt::format("{:.3g}", *value) : "-"; }
 
-json::value as_json(const std::string& subject, const InspectArguments& arguments, const Inspection& found) {
-  json::object out{{is_file(arguments) ? "config" : "run", subject},
-                   {"step", found.step},
-                   {"average", arguments.average},
-                   {"split", arguments.split},
-                   {"rows", found.sequences}};
-  for (auto& member : inspection_json(found)) out.emplace(member.key(), std::move(member.value()));
+InspectResult result_of(const std::string& subject, const InspectArguments& arguments, const Inspection& found) {
+  InspectResult out{
+      .step = found.step, .average = arguments.average, .split = arguments.split, .rows = found.sequences};
+  (is_file(arguments) ? out.config : out.run) = subject;
+  boost::json::object of = inspection_json(found);
+  out.heads = std::move(of.at("heads").as_array());
+  out.layers = std::move(of.at("layers").as_array());
+  out.modules = std::move(of.at("modules").as_array());
   return out;
 }
 
@@ -144,7 +144,7 @@ int inspect(const InspectArguments& arguments, Console& console) {
   ResultOutput output("inspect", arguments.result);
   const auto [name, words, found] = look(arguments, console);
   if (output.is("json")) {
-    output.write(indented(as_json(name, arguments, found)), console);
+    output.write_result(result_of(name, arguments, found), console);
     return 0;
   }
   console.out << fmt::format("{}, {} examples of the {} split{}\n", words, with_commas(found.sequences),

@@ -1,5 +1,7 @@
 // heed new: writes a new configuration, with comments, for a task or for the user's own data.
 #include "autograd/error.hpp"
+#include "experiments/actions/results.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/actions/new_config.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/system/files.hpp"
@@ -18,16 +20,23 @@ namespace {
 struct NewArguments {
   std::string kind, output;
   std::vector<std::string> data;
+  ResultOptions result;
 };
 
 int write_new(const NewArguments& arguments, Console& console) {
+  ResultOutput output("new", arguments.result);
   const bool to_output = arguments.output == "-";
   NewConfig wanted{arguments.kind, arguments.data, arguments.output, console.program};
   if (arguments.output.empty() || to_output) wanted.file = arguments.kind + ".toml";
   if (std::ranges::any_of(wanted.file, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
     throw Refused("the name of the file has a control character; choose another: --output FILE.toml");
   const auto [text, note] = new_config_text(wanted);
-  if (!note.empty()) print(console.err, "{}\n", fitted("heed: note: " + note, console));
+  if (!note.empty()) say(console, "note: " + note);
+  NewResult result{.config = text, .needs_data = needs_data_path(wanted)};
+  if (to_output && output.is("json")) {
+    output.write_result(result, console);
+    return 0;
+  }
   if (to_output) {
     console.data << text;
     return 0;
@@ -43,6 +52,11 @@ int write_new(const NewArguments& arguments, Console& console) {
                               wanted.file, shell_words(other)));
   }
   write_file(file, text);
+  if (output.is("json")) {
+    result.file = wanted.file;
+    output.write_result(result, console);
+    return 0;
+  }
   print(console.out, "{} is written.{} Next:\n", wanted.file,
         needs_data_path(wanted) ? " First put the path of your data into data.path." : "");
   const std::vector<std::string> next[] = {{console.program, "check", wanted.file},
@@ -73,6 +87,7 @@ void add_new(Commands& commands) {
         command.add("KIND", arguments.kind, "the kind of data, or the task; see below").required();
         command.add("DATA", arguments.data, "the file of the data; of pairs, perhaps two; of images, a folder");
         command.add("--output FILE", arguments.output, "the file to write; -: standard output [KIND.toml]");
+        add_json_option(command, arguments.result);
       },
       write_new);
 }

@@ -1,5 +1,6 @@
 // heed options: lists every configuration option, as text, as JSON, or as a JSON schema for editors.
 #include "autograd/error.hpp"
+#include "experiments/actions/results.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/config/schema.hpp"
@@ -27,7 +28,8 @@ int options(const OptionsArguments& arguments, Console& console) {
   }
   ResultOutput output("options", result);
   if (output.is("schema")) output.write(indented(boost::json::parse(json_schema())), console);
-  else if (output.is("json")) output.write(indented(boost::json::parse(options_json(arguments.table))), console);
+  else if (output.is("json"))
+    output.write_result(OptionsResult{boost::json::parse(options_json(arguments.table))}, console);
   else console.out << options_text(arguments.table);
   return 0;
 }

@@ -1,4 +1,5 @@
 // heed plan: shows the runs that a configuration would execute, and their cost: parameters, FLOPs, memory, time, state.
+#include "experiments/actions/results.hpp"
 #include "experiments/actions/plan_estimate.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/messages.hpp"
@@ -146,56 +147,50 @@ json::array effects_json(const Plan& plan, std::optional<double> effect) {
   return out;
 }
 
-std::string plan_json(const Preparation& prepared, const Estimate& e, std::optional<double> effect) {
+PlanArm arm_result(const Preparation& prepared, const Estimate& e, std::size_t arm) {
+  const Arm& planned = prepared.plan.arms[arm];
+  const Cost& cost = prepared.arms[arm].cost;
+  PlanArm out{.label = planned.label,
+              .changes = planned.changes,
+              .parameters = cost.parameters,
+              .flops_per_step = cost.flops_per_step,
+              .steps = prepared.arms[arm].config.train.steps,
+              .memory_bytes = cost.bytes(e.share.threads),
+              .state_size = cost.state_size};
+  if (!e.arm_seconds.empty()) out.seconds = e.arm_seconds[arm];
+  if (planned.matched) out.matched = {{"width", planned.matched->width}, {"excess", planned.matched->excess()}};
+  return out;
+}
+
+PlanResult plan_result(const Preparation& prepared, const Estimate& e, std::optional<double> effect) {
   const Plan& plan = prepared.plan;
-  json::object out{
-      {"name", plan.name},
-      {"sweep", plan.folder_name()},
-      {"metric", plan.metric},
-      {"higher_is_better", prepared.metric.is_goal() ? json::value(prepared.metric.higher_is_better()) : json::value()},
-      {"match", plan.match},
-      {"seeds", json::value_from(plan.seeds)}};
-  json::array arms;
-  for (std::size_t i = 0; i < plan.arms.size(); ++i) {
-    const Arm& arm = plan.arms[i];
-    const Cost& cost = prepared.arms[i].cost;
-    json::object entry{{"label", arm.label},
-                       {"changes", json::value_from(arm.changes)},
-                       {"parameters", cost.parameters},
-                       {"flops_per_step", cost.flops_per_step},
-                       {"steps", prepared.arms[i].config.train.steps},
-                       {"memory_bytes", cost.bytes(e.share.threads)}};
-    if (cost.state_size) entry["state_size"] = *cost.state_size;
-    if (!e.arm_seconds.empty()) entry["seconds"] = e.arm_seconds[i];
-    if (arm.matched) entry["matched"] = {{"width", arm.matched->width}, {"excess", arm.matched->excess()}};
-    arms.push_back(std::move(entry));
-  }
-  out["arms"] = std::move(arms);
-  if (!plan.looks.empty()) out["looks"] = json::array(plan.looks.begin(), plan.looks.end());
-  if (plan.tuning) out["tuning_seeds"] = json::value_from(plan.tuning->seeds);
+  PlanResult out{.name = plan.name, .sweep = plan.folder_name(), .metric = plan.metric};
+  if (prepared.metric.is_goal()) out.higher_is_better = prepared.metric.higher_is_better();
+  out.match = plan.match;
+  out.seeds = plan.seeds;
+  for (std::size_t i = 0; i < plan.arms.size(); ++i) out.arms.push_back(arm_result(prepared, e, i));
+  out.looks.assign(plan.looks.begin(), plan.looks.end());
+  if (plan.tuning) out.tuning_seeds = plan.tuning->seeds;
   if (const auto& of = plan.variation)
-    out["vary"] = {{"sources", json::value_from(of->sources)}, {"values", of->values}, {"fixings", of->fixings.size()}};
-  json::array runs;
+    out.vary = PlanVariation{of->sources, static_cast<std::int64_t>(of->values), of->fixings.size()};
   const VariationLabels variation(plan);
   for (const EstimatedRun& run : e.runs) {
-    json::object entry{{"stage", stage_of(run, variation)},
-                       {"arm", run.run->arm},
-                       {"seed", run.run->seed},
-                       {"id", run.run->id.empty() ? json::value(nullptr) : json::value(run.run->id)},
-                       {"state", name_of(run.state)}};
-    if (run.trial) entry["tries"] = json::value_from(run.trial->point);
-    runs.push_back(std::move(entry));
+    PlanRun& of = out.runs.emplace_back(PlanRun{.stage = stage_of(run, variation),
+                                                .arm = run.run->arm,
+                                                .seed = run.run->seed,
+                                                .state = std::string(name_of(run.state))});
+    if (!run.run->id.empty()) of.id = run.run->id;
+    if (run.trial) of.tries = run.trial->point;
   }
-  out["runs"] = std::move(runs);
-  out["effects"] = effects_json(plan, effect);
-  out["to_do"] = e.to_do();
-  out["flops"] = e.flops;
-  out["jobs"] = e.share.jobs;
-  out["threads"] = e.share.threads;
-  out["useful_threads"] = useful_threads(prepared);
-  out["memory_bytes"] = e.bytes;
-  if (e.seconds) out["seconds"] = *e.seconds;
-  return indented(out);
+  out.effects = effects_json(plan, effect);
+  out.to_do = e.to_do();
+  out.flops = e.flops;
+  out.jobs = e.share.jobs;
+  out.threads = e.share.threads;
+  out.useful_threads = useful_threads(prepared);
+  out.memory_bytes = e.bytes;
+  out.seconds = e.seconds;
+  return out;
 }
 
 /// The content of `plan.json` plus the current time. It is stored as a preregistration.
@@ -247,7 +242,7 @@ int plan(const PlanArguments& arguments, Console& console) {
   const Estimate e = estimate(prepared, tasks, arguments.out, arguments.jobs, arguments.threads, probe);
   if (!arguments.record.empty()) register_plan(prepared.plan, e, arguments, console);
   else if (output.is("csv")) output.write(plan_csv(prepared, e), console);
-  else if (output.is("json")) output.write(plan_json(prepared, e, arguments.effect), console);
+  else if (output.is("json")) output.write_result(plan_result(prepared, e, arguments.effect), console);
   else write_text(prepared, e, arguments, console);
   return 0;
 }

@@ -127,7 +127,8 @@ int report(const ReportArguments& arguments, Console& console) {
     return 0;
   }
   if (!result.file.empty()) {
-    output.write(format.files.front().render(data), console);
+    if (output.is("json")) output.write_result(report_document(data), console);
+    else output.write(format.files.front().render(data), console);
     return 0;
   }
   for (const ReportFile& file : format.files) {

@@ -1,4 +1,6 @@
 // heed rerun: repeats a finished run from its resolved configuration, and says whether the results are bit-identical.
+#include "experiments/actions/results.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/actions/build.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/run_display.hpp"
@@ -28,6 +30,7 @@ namespace {
 struct RerunArguments {
   std::string run, out = "runs", into;
   int threads = 0;
+  ResultOptions result;
 };
 
 /// The output folder of the repeated run: the folder of --into, which stays, or a temporary folder, which the
@@ -140,7 +143,7 @@ void run_again(const RunFolder& run, const Original& original, int threads, Cons
         });
   }
   if (executed.failed > 0) throw Failed(fmt::format("the run failed this time: {}", reason));
-  if (!executed.all_done()) throw Failed("stopped before its end, so there is nothing to compare");
+  if (!executed.all_done()) throw Stopped("stopped before its end, so there is nothing to compare");
   if (executed.finished != 1)
     throw Failed(fmt::format("another process finished '{}' in the meantime, so nothing was run here; name an empty "
                              "folder with --into",
@@ -161,6 +164,7 @@ void refuse_what_is_there(const Place& place, const Original& original) {
 }
 
 int rerun(const RerunArguments& arguments, Console& console) {
+  ResultOutput output("rerun", arguments.result);
   const Original original = original_of(arguments, console);
   warn_of_differences(original, console);
   const Place place(arguments.into);
@@ -178,6 +182,19 @@ int rerun(const RerunArguments& arguments, Console& console) {
 
   const RunComparison compared = compare_runs(original.folder, again);
   for (const std::string& what : compared.not_compared) say(console, what);
+  if (output.is("json")) {
+    RerunResult result{original.folder.id(),
+                       compared.same(),
+                       static_cast<std::int64_t>(compared.lines),
+                       compared.numbers,
+                       static_cast<std::int64_t>(compared.tensors),
+                       compared.differences,
+                       compared.not_compared,
+                       {}};
+    if (place.stays()) result.kept = again.path.string();
+    output.write_result(result, console, compared.same() ? 0 : 1);
+    return compared.same() ? 0 : 1;
+  }
   if (compared.same()) {
     console.out << fmt::format("the same bits: {} lines of metrics, {} numbers in {} tensors of the last checkpoint\n",
                                compared.lines, with_commas(compared.numbers), compared.tensors);
@@ -206,6 +223,7 @@ void add_rerun(Commands& commands) {
         command.add("RUN", arguments.run, "which run").required();
         command.add("--threads", arguments.threads, "overrides the configuration's value").within(1, 1024);
         command.add("--into FOLDER", arguments.into, "run in this folder, and do not remove it");
+        add_result_options(command, arguments.result, {"terminal", "json"});
         command.add("--out FOLDER", arguments.out, "the folder with the runs [runs]");
       },
       rerun);

@@ -1,6 +1,10 @@
 // heed run: executes the runs of a configuration that are not finished yet, then shows the report.
 #include "autograd/error.hpp"
 #include "autograd/ranks.hpp"
+#include "experiments/actions/results.hpp"
+#include "experiments/command_line/result_output.hpp"
+#include "experiments/report/json.hpp"
+#include "experiments/report/report_data.hpp"
 #include "experiments/actions/build.hpp"
 #include "experiments/actions/plan_estimate.hpp"
 #include "experiments/actions/progress_board.hpp"
@@ -9,7 +13,7 @@
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/messages.hpp"
 #include "experiments/command_line/process_group.hpp"
-#include "experiments/command_line/run_display.hpp"
+#include "experiments/command_line/sweep_events.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/engines/instruction_sets.hpp"
 #include "experiments/engines/mpi.hpp"
@@ -55,6 +59,9 @@ struct RunArguments {
   std::string on = "here";
   std::optional<std::string> slurm_file;
   std::vector<std::string> slurm; ///< the overrides that begin with "slurm."
+  std::string format;
+  bool json = false;
+  bool as_json() const { return json || format == "json"; }
 };
 
 bool on_slurm(const RunArguments& arguments) { return arguments.on == "slurm"; }
@@ -82,6 +89,7 @@ std::string same_command(const RunArguments& arguments, const Console& console) 
   if (arguments.out != "runs") words.insert(words.end(), {"--out", arguments.out});
   if (arguments.jobs > 0) words.insert(words.end(), {"--jobs", fmt::format("{}", arguments.jobs)});
   if (arguments.threads > 0) words.insert(words.end(), {"--threads", fmt::format("{}", arguments.threads)});
+  if (arguments.as_json()) words.emplace_back("--json");
   return shell_words(words);
 }
 
@@ -121,93 +129,6 @@ void say_where(const Preparation& prepared, const Plan& plan, const std::filesys
   }
 }
 
-/// Shows a sweep's progress on standard error. Ctrl-C stops a local sweep; for a sweep in Slurm, it only stops the
-/// display.
-class ShownSweep : public SweepEvents {
-public:
-  /// Searches for an older sweep that this sweep supersedes, so construct it before the plan is frozen.
-  /// @param slurm  the launcher of a sweep in Slurm; null for a local sweep
-  ShownSweep(const Preparation& prepared, const std::filesystem::path& out, const SlurmLauncher* slurm,
-             Console& console)
-      : prepared_(prepared), out_(out), slurm_(slurm), console_(console),
-        superseded_(find_superseded_sweep(prepared.plan, out)) {}
-
-  void ready(const SweepStart& start) override {
-    const Plan& plan = start.plan;
-    const std::size_t to_do = start.to_do;
-    print(console_.err, "{}  {}\n", console_.err_style.bold(plan.name), start_in_words(start));
-    if (superseded_)
-      for (const std::string& line : superseded_in_words(*superseded_, plan, out_))
-        print(console_.err, "{}\n", fitted(line, console_));
-    const std::string pinned = plan.frozen ? plan.frozen->kernels : "";
-    if (to_do > 0) {
-      for (const PreparedArm& arm : prepared_.arms)
-        engine(arm.config, instruction_set_of(arm.config, {pinned})); // builds it
-      if (const std::string words = instruction_set_in_words(prepared_, pinned, slurm_); !words.empty())
-        print(console_.err, "{}\n", fitted(words, console_));
-    }
-    if (to_do > 0 && slurm_) {
-      print(console_.err, "{}\n\n",
-            fitted(fmt::format("in Slurm's queue; after Ctrl-C, they stay there and continue{}",
-                               plan.tuning ? ", but runs after the tuning are submitted only while this command runs"
-                                           : ""),
-                   console_));
-    } else if (to_do > 0) {
-      const Allocation& share = start.share;
-      print(console_.err, "{}\n\n",
-            fitted(fmt::format("{}{}{}; Ctrl-C: running jobs save a checkpoint and stop",
-                               to_do == 1 ? "" : fmt::format("{} at a time, ", share.jobs), threads_in_words(share),
-                               to_do == 1 ? "" : " each"),
-                   console_));
-    }
-    console_.err.flush();
-    if (to_do == 0) return;
-    display_.emplace(console_, board_runs(prepared_, plan));
-    waits_.emplace([this](const std::string& what) { display_->say(what); });
-    signals_.emplace();
-  }
-
-  void heard(const RunEvent& event) override { display_->take(event); }
-
-  void tuned(const Plan& plan) override {
-    for (std::size_t a = 0; a < plan.arms.size(); ++a)
-      display_->say(fmt::format("tuned {}: {}", plan.arms[a].label, tuning_in_words(*plan.tuning, a)));
-  }
-
-  bool stop_requested() override {
-    const bool stop = StopSignals::requested();
-    if (stop && !slurm_)
-      display_->say("stopping: running jobs save a checkpoint first (Ctrl-C again stops them at once)");
-    if (slurm_) tell_complaint();
-    display_->tick();
-    return stop;
-  }
-
-private:
-  /// Reports each time that Slurm stops or resumes answering. Reports each obstacle once. An obstacle is a reason for
-  /// which runs may wait for ever.
-  void tell_complaint() {
-    for (const std::string& obstacle : slurm_->obstacles())
-      if (told_.insert(obstacle).second)
-        display_->say(fmt::format("{}; it may wait forever: scancel it, request less, and start again", obstacle));
-    if (slurm_->complaint() == complaint_) return;
-    complaint_ = slurm_->complaint();
-    display_->say(complaint_.empty() ? "Slurm answers again"
-                                     : fmt::format("Slurm does not answer ({}); jobs in Slurm continue", complaint_));
-  }
-
-  const Preparation& prepared_;
-  const std::filesystem::path& out_;
-  const SlurmLauncher* slurm_;
-  Console& console_;
-  std::string complaint_;
-  std::set<std::string> told_;
-  std::optional<SupersededSweep> superseded_;
-  std::optional<RunDisplay> display_;
-  std::optional<WaitScope> waits_;
-  std::optional<StopSignals> signals_;
-};
-
 /// The runs that were still in Slurm's queue when this command ended.
 struct LeftToSlurm {
   std::size_t runs = 0;
@@ -230,8 +151,8 @@ SweepResult run_in_slurm(const Preparation& prepared, Tasks& tasks, const RunArg
   Executor executor(launcher, [&](std::size_t to_do) {
     return Allocation{static_cast<int>(std::min<std::size_t>(to_do, std::numeric_limits<int>::max())), threads};
   });
-  ShownSweep shown(prepared, out, &launcher, console);
-  SweepResult result = run_sweep(prepared.plan, out, executor, shown, instruction_set_to_pin(true));
+  const std::unique_ptr<SweepEvents> events = sweep_events(arguments.as_json(), prepared, out, &launcher, console);
+  SweepResult result = run_sweep(prepared.plan, out, executor, *events, instruction_set_to_pin(true));
   left = {result.executed.left, launcher.jobs()};
   return result;
 }
@@ -243,8 +164,8 @@ SweepResult run_here(const Preparation& prepared, const RunArguments& arguments,
   Executor executor(launcher, [&](std::size_t to_do) {
     return allocation_for(prepared, to_do, arguments.jobs, arguments.threads);
   });
-  ShownSweep shown(prepared, out, nullptr, console);
-  return run_sweep(prepared.plan, out, executor, shown, instruction_set_to_pin(false));
+  const std::unique_ptr<SweepEvents> events = sweep_events(arguments.as_json(), prepared, out, nullptr, console);
+  return run_sweep(prepared.plan, out, executor, *events, instruction_set_to_pin(false));
 }
 
 /// Executes the missing runs one after the other. All processes that mpirun started compute each run together.
@@ -252,8 +173,8 @@ SweepResult run_together(const Preparation& prepared, const RunArguments& argume
                          Console& console) {
   const std::filesystem::path out = arguments.out;
   Executor executor(launcher, Allocation{1, std::max(1, arguments.threads)});
-  ShownSweep shown(prepared, out, nullptr, console);
-  return run_sweep(prepared.plan, out, executor, shown, instruction_set_to_pin(false));
+  const std::unique_ptr<SweepEvents> events = sweep_events(arguments.as_json(), prepared, out, nullptr, console);
+  return run_sweep(prepared.plan, out, executor, *events, instruction_set_to_pin(false));
 }
 
 /// Each process computes some shards of every step. Throws heed::Refused if there are more processes than shards.
@@ -285,6 +206,18 @@ std::string left_in_words(const SweepResult& result, const LeftToSlurm& left, co
                      fmt::join(left.jobs, " "));
 }
 
+RunResult result_of(const SweepResult& result, const ReportData& report) {
+  return {.sweep = result.folder.filename().string(),
+          .folder = result.folder.string(),
+          .runs = result.runs,
+          .to_do = result.to_do,
+          .finished = result.executed.finished,
+          .failed = result.executed.failed,
+          .interrupted = result.executed.interrupted,
+          .remaining = result.executed.remaining,
+          .report = report_document(report)};
+}
+
 int run(const RunArguments& arguments, ProcessGroupLauncher* group, Console& console) {
   Tasks tasks;
   const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, arguments.out);
@@ -297,19 +230,28 @@ int run(const RunArguments& arguments, ProcessGroupLauncher* group, Console& con
 
   // After Ctrl-C, the user wants the terminal back: `heed report` shows the results so far.
   if (result.stopped() && left.runs == 0)
-    throw Failed(fmt::format("stopped with {} of {} runs done; {}. Resume with\n      {}", result.runs - result.to_do,
-                             result.runs, saved_in_words(result.plan, arguments.out),
-                             same_command(arguments, console)));
+    throw Stopped(fmt::format("stopped with {} of {} runs done; {}. Resume with\n      {}", result.runs - result.to_do,
+                              result.runs, saved_in_words(result.plan, arguments.out),
+                              same_command(arguments, console)));
 
-  if (left.runs > 0) throw Failed(left_in_words(result, left, arguments, console));
+  if (left.runs > 0) throw Stopped(left_in_words(result, left, arguments, console));
 
   const ReportData report = report_of_sweep(result.plan, arguments.out, result.folder, false, tasks);
+  const std::string shortfall = shortfall_in_words(report, result.executed.failed, result.to_do);
+  if (arguments.as_json()) {
+    if (!shortfall.empty()) console.notes.push_back(diagnostic_of(shortfall));
+    const int status = shortfall.empty() ? 0 : 1;
+    console.data << boost::json::serialize(envelope("run", status, described::value_of(result_of(result, report)),
+                                                    console.notes))
+                 << "\n";
+    console.has_answered = true;
+    return status;
+  }
   console.out << render_terminal(report, console.out_style, results_width(console), false);
   say_where(prepared, result.plan, result.folder, arguments, console);
   console.out.flush();
 
-  if (const std::string why = shortfall_in_words(report, result.executed.failed, result.to_do); !why.empty())
-    throw Failed(fmt::format("{}\n      {}", why, same_command(arguments, console)));
+  if (!shortfall.empty()) throw Failed(fmt::format("{}\n      {}", shortfall, same_command(arguments, console)));
   return 0;
 }
 
@@ -412,6 +354,10 @@ void add_run(Commands& commands) {
         command.add("--jobs", arguments.jobs, "run at most N at the same time [as the machine allows]").within(1, 4096);
         command.add("--threads", arguments.threads, "threads of each run [1, more if there are fewer runs than cores]")
             .within(1, 4096);
+        command
+            .add("--format FORMAT", arguments.format, "terminal; json: lines of progress, then the result [terminal]")
+            .one_of({"terminal", "json"});
+        command.add_flag("--json", arguments.json, "short for --format json");
       },
       run_command);
 }

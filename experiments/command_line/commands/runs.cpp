@@ -1,4 +1,5 @@
 // heed runs: lists the runs of a folder, filtered and sorted.
+#include "experiments/actions/results.hpp"
 #include "experiments/actions/found_runs.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/messages.hpp"
@@ -33,16 +34,16 @@ FoundRuns find(const RunsArguments& arguments, bool all_fields, Console& console
   return found;
 }
 
-std::string runs_json(const FoundRuns& found, bool with_nulls) {
-  json::array runs, left_out;
+RunsResult runs_result(const FoundRuns& found, bool with_nulls) {
+  RunsResult out;
   for (const auto& row : found.rows) {
-    json::object& run = runs.emplace_back(json::object{}).as_object();
+    json::object& run = out.runs.emplace_back();
     for (std::size_t i = 0; i < row.size(); ++i)
       if (json::value cell = as_json(row[i], found.columns[i]); with_nulls || !cell.is_null())
         run[found.columns[i].name] = std::move(cell);
   }
-  for (const LeftOut& run : found.left_out) left_out.push_back(json::object{{"id", run.id}, {"reason", run.reason}});
-  return indented(json::object{{"runs", std::move(runs)}, {"left_out", std::move(left_out)}});
+  for (const LeftOut& run : found.left_out) out.left_out.push_back({run.id, run.reason});
+  return out;
 }
 
 std::string runs_csv(const FoundRuns& found) {
@@ -70,7 +71,7 @@ void print_table(const FoundRuns& found, Console& console) {
 int runs(const RunsArguments& arguments, Console& console) {
   ResultOutput output("runs", arguments.result);
   const FoundRuns found = find(arguments, !output.is("terminal"), console);
-  if (output.is("json")) output.write(runs_json(found, !arguments.question.columns.empty()), console);
+  if (output.is("json")) output.write_result(runs_result(found, !arguments.question.columns.empty()), console);
   else if (output.is("csv")) output.write(runs_csv(found), console);
   else print_table(found, console);
   return 0;

@@ -1,5 +1,7 @@
 // heed show: prints a configuration with the value of every option, or with its changes only; for a run, also its
 // outcome.
+#include "experiments/actions/results.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
@@ -20,6 +22,7 @@ namespace {
 struct ShowArguments {
   std::string config, diff_from, out = "runs";
   std::vector<std::string> overrides;
+  ResultOptions result;
 };
 
 void print_difference(const Config& from, const Config& to, const std::string& here, const std::string& there,
@@ -111,12 +114,68 @@ void print_sweep(const Settings& settings, const std::string& file, Console& con
   for (const std::string& line : lines_of(to_text(arms))) print(console.out, "#{}\n", line); // they begin with spaces
 }
 
+/// The outcome of the run; a note if its files can't be read.
+std::optional<RunOutcome> outcome_of(const RunFolder& run, Console& console) {
+  const auto entry = read_entry(run);
+  if (!entry) {
+    say(console, fmt::format("run {}: {}", run.id(), entry.error));
+    return std::nullopt;
+  }
+  RunOutcome out{.run = run.id(), .state = std::string(name_of(entry->state)), .parameters = entry->parameters};
+  if (const auto& m = entry->manifest) {
+    out.started = m->started;
+    out.ended = m->ended;
+    out.heed = m->build.version;
+    out.compiler = m->build.compiler + " " + m->build.flags;
+    out.kernels = m->build.kernels;
+    out.blas = m->build.blas;
+    out.cpu = m->cpu;
+    out.failure = m->failure;
+    out.seconds = m->seconds;
+    out.threads = m->threads;
+  }
+  for (const MetricEntry& m : entry->metrics) out.metrics.push_back({m.name, m.last, m.step, m.best, m.best_step});
+  return out;
+}
+
+std::vector<OptionDifference> differences_of(const std::string& arm, const Config& from, const Config& to) {
+  const auto text_or_none = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
+  std::vector<OptionDifference> out;
+  for (const Difference& d : difference(from, to))
+    out.push_back({.arm = arm, .option = d.key, .from = text_or_none(d.a), .to = text_or_none(d.b)});
+  return out;
+}
+
+ShowResult result_of(const ShowArguments& arguments, const std::optional<RunFolder>& run, Console& console) {
+  ShowResult out{.subject = run ? run->id() : arguments.config};
+  if (run) out.run = outcome_of(*run, console);
+  const Settings settings = load_settings(arguments.config, arguments.overrides);
+  const Config config = settings.resolve();
+  for (const std::string& sentence : settings.dropped()) say(console, "note: dropped: " + sentence);
+  for (const FlatOption& option : flatten(config)) out.options[option.key] = option.value;
+  out.toml = to_toml(config);
+  if (arguments.diff_from == "defaults") out.differences = differences_of("", default_config(), config);
+  if (arguments.diff_from == "reference") {
+    Tasks tasks;
+    const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, arguments.out);
+    for (std::size_t i = 1; i < prepared.arms.size(); ++i)
+      for (OptionDifference& d :
+           differences_of(prepared.plan.arms[i].label, prepared.arms.front().config, prepared.arms[i].config))
+        out.differences.push_back(std::move(d));
+  }
+  return out;
+}
+
 int show(const ShowArguments& given, Console& console) {
   ShowArguments arguments = given;
-  if (const auto run = run_meant(arguments)) {
-    if (arguments.diff_from.empty()) print_run(*run, console);
-    arguments.config = run->config().string();
+  ResultOutput output("show", arguments.result);
+  const std::optional<RunFolder> run = run_meant(arguments);
+  if (run) arguments.config = run->config().string();
+  if (output.is("json")) {
+    output.write_result(result_of(arguments, run, console), console);
+    return 0;
   }
+  if (run && arguments.diff_from.empty()) print_run(*run, console);
   if (arguments.diff_from == "reference") {
     Tasks tasks;
     const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, arguments.out);
@@ -158,6 +217,7 @@ void add_show(Commands& commands) {
         command.add("--out FOLDER", arguments.out, "the folder with the runs [runs]");
         command.add("--diff-from WHAT", arguments.diff_from, "show only differences from: defaults, reference")
             .one_of({"defaults", "reference"});
+        add_result_options(command, arguments.result, {"terminal", "json"});
       },
       show);
 }

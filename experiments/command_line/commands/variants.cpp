@@ -1,6 +1,7 @@
 // heed variants: lists all interchangeable parts (scores, normalisers, positions, tasks, models), and measures their
 // cost.
 #include "autograd/error.hpp"
+#include "experiments/actions/results.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/config/catalogue.hpp"
@@ -89,39 +90,35 @@ boost::json::value options_of(const VariantFamily& family, const Variant& varian
 }
 
 /// With what a variant can't be combined, and why.
-boost::json::array exclusions_of(const VariantFamily& family, const Variant& variant) {
-  boost::json::array out;
+std::vector<VariantExclusion> exclusions_of(const VariantFamily& family, const Variant& variant) {
+  std::vector<VariantExclusion> out;
   for (const Exclusion& exclusion : registry().exclusions) {
     const auto is_choice = [&](const OptionCondition& c) {
       return c.on == key_of(family) && !c.unless && is_listed(c.words, Value(variant.name));
     };
     if (std::ranges::none_of(exclusion.where, is_choice)) continue;
-    boost::json::array where;
+    VariantExclusion& found = out.emplace_back(VariantExclusion{.why = exclusion.why});
     for (const OptionCondition& condition : exclusion.where)
-      if (!is_choice(condition)) where.emplace_back(condition_in_words(condition));
-    if (exclusion.of == Exclusion::Of::other_attention) where.emplace_back("it is not self attention");
-    out.push_back(boost::json::object{{"where", std::move(where)}, {"why", exclusion.why}});
+      if (!is_choice(condition)) found.where.push_back(condition_in_words(condition));
+    if (exclusion.of == Exclusion::Of::other_attention) found.where.emplace_back("it is not self attention");
   }
   return out;
 }
 
-boost::json::value family_json(const VariantFamily& family) {
-  boost::json::array variants;
+VariantFamilyResult family_result(const VariantFamily& family) {
+  VariantFamilyResult out{key_of(family), family.title, {}};
   for (const Variant* variant : family.variants) {
-    boost::json::object presets;
-    const std::vector<std::string> disables = disabled_by(key_of(family), *variant);
-    for (const auto& [key, value] : variant->presets) presets[key] = value_text(value);
-    variants.push_back(boost::json::object{{"name", variant->name},
-                                           {"summary", variant->summary},
-                                           {"paper", variant->paper},
-                                           {"equals", variant->equals},
-                                           {"cost", variant->cost},
-                                           {"disables", boost::json::array(disables.begin(), disables.end())},
-                                           {"excludes", exclusions_of(family, *variant)},
-                                           {"options", options_of(family, *variant)},
-                                           {"presets", std::move(presets)}});
+    VariantResult& of = out.variants.emplace_back(VariantResult{.name = variant->name,
+                                                                .summary = variant->summary,
+                                                                .paper = variant->paper,
+                                                                .equals = variant->equals,
+                                                                .cost = variant->cost,
+                                                                .disables = disabled_by(key_of(family), *variant),
+                                                                .excludes = exclusions_of(family, *variant),
+                                                                .options = options_of(family, *variant)});
+    for (const auto& [key, value] : variant->presets) of.presets[key] = value_text(value);
   }
-  return boost::json::object{{"key", key_of(family)}, {"title", family.title}, {"variants", std::move(variants)}};
+  return out;
 }
 
 /// The measured cost of a variant at each length.
@@ -153,7 +150,6 @@ public:
                        "backward on one thread, kernels {}",
                        width_, heads_, plural(heads_), kernels);
   }
-  boost::json::object as_json() const { return {{"width", width_}, {"heads", heads_}}; }
 
   const std::vector<std::int64_t> lengths;
 
@@ -201,25 +197,17 @@ void print_measured(const std::vector<VariantFamily>& families, const Measure& m
   }
 }
 
-boost::json::value measured_json(const std::vector<VariantFamily>& families, const Measure& measure) {
-  boost::json::array rows;
+VariantsResult measured_result(const std::vector<VariantFamily>& families, const Measure& measure) {
+  VariantsResult out{.how = measure.how()};
   for (const VariantFamily& family : families)
     for (const Variant* variant : family.variants) {
       const MeasuredVariant measured = measure(key_of(family), *variant);
       for (std::size_t i = 0; i < measure.lengths.size(); ++i) {
         const AttentionCost& cost = measured.costs[i];
-        rows.push_back(boost::json::object{{"family", key_of(family)},
-                                           {"variant", variant->name},
-                                           {"length", measure.lengths[i]},
-                                           {"parameters", cost.parameters},
-                                           {"flops", cost.flops},
-                                           {"seconds", cost.seconds},
-                                           {"bytes", cost.bytes}});
+        out.costs.push_back({key_of(family), variant->name, measure.lengths[i], cost.parameters, cost.flops,
+                             cost.seconds, cost.bytes});
       }
     }
-  boost::json::object out = measure.as_json();
-  out["how"] = measure.how();
-  out["costs"] = std::move(rows);
   return out;
 }
 
@@ -231,7 +219,7 @@ int measured(std::vector<VariantFamily> families, const VariantsArguments& argum
         "variants: --measure is only for attention.score, attention.normalizer and position.kind, not for {}",
         arguments.family));
   const Measure measure(arguments);
-  if (output.is("json")) output.write(indented(measured_json(families, measure)), console);
+  if (output.is("json")) output.write_result(measured_result(families, measure), console);
   else print_measured(families, measure, console);
   return 0;
 }
@@ -271,9 +259,9 @@ int variants(const VariantsArguments& arguments, Console& console) {
   if (!arguments.lengths.empty() || arguments.width || arguments.heads || arguments.seconds)
     throw Refused("variants: --lengths, --width, --heads and --seconds do nothing without --measure; add it");
   if (output.is("json")) {
-    boost::json::array all;
-    for (const VariantFamily& family : families) all.push_back(family_json(family));
-    output.write(indented(all), console);
+    VariantsResult all;
+    for (const VariantFamily& family : families) all.families.push_back(family_result(family));
+    output.write_result(all, console);
     return 0;
   }
   for (const VariantFamily& family : families) print_text(family, console);

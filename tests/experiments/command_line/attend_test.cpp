@@ -93,7 +93,7 @@ TEST_CASE("attend tells programs all weights in full", "[command_line]") {
   const Scratch scratch;
   const RunFolder run = run_of(scratch, test::tiny_decoder, one_id, 4, {"precision=float64"});
   const Answer answer = heed_says({"attend", run.path.string(), "--input", "3 1 4 | 3", "--json"});
-  const json::value document = json::parse(answer.out);
+  const json::object document = result_of(answer);
   const Config c = read_config(run);
   const auto expected =
       engine(c).attend(c, *make_task(c), newest_checkpoint(run)->checkpoint, {{"3 1 4 | 3", {}}}).at(0);

@@ -3,6 +3,7 @@
 
 #include "experiments/command_line/command_line.hpp"
 
+#include <boost/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -19,6 +20,11 @@ inline Answer heed_says(const std::vector<std::string>& arguments) {
   Console console{out, err, {}, {}};
   const int status = command_line(arguments, console);
   return {status, out.str(), err.str()};
+}
+
+/// The result in the envelope of a command that was asked for JSON.
+inline boost::json::object result_of(const Answer& answer) {
+  return boost::json::parse(answer.out).at("result").as_object();
 }
 
 } // namespace heed::test

@@ -85,7 +85,8 @@ TEST_CASE("help is on standard output, with examples and exit statuses", "[comma
     CHECK(help.status == 0);
     CHECK(contains(help.out, "Example"));
     CHECK(contains(help.out, "  heed " + command));
-    CHECK(contains(help.out, "Exit status: 0 done, 1 failed after it had started, 2 refused before any work."));
+    CHECK(contains(help.out, "Exit status: 0 done, 1 failed after it had started, 2 refused before any work, 130 "
+                             "stopped by Ctrl-C."));
   }
 }
 
@@ -266,7 +267,7 @@ TEST_CASE("variants and check draw pictures", "[command_line]") {
   CHECK(contains(heed_says({"check", config, "--picture", jpg}).err, "written as .svg, .pdf or .png"));
   CHECK_FALSE(std::filesystem::exists(jpg));
   CHECK(contains(heed_says({"check", config, "--length", "6"}).err, "does nothing without --picture"));
-  CHECK(contains(heed_says({"check", config, "--force"}).err, "does nothing without --picture"));
+  CHECK(contains(heed_says({"check", config, "--force"}).err, "--force does nothing here"));
   files.file("mask.svg", "a user's");
   CHECK(contains(heed_says({"check", config, "--picture", mask}).err, "exists and was not written by Heed"));
   CHECK(content("mask.svg") == "a user's");
@@ -285,7 +286,7 @@ TEST_CASE("variants and options know their families and tables, and the nearest 
   CHECK(heed_says({"variants", "score"}).out == scores.out);
   CHECK(contains(heed_says({"variants", "attention.scroe"}).err, "did you mean 'attention.score'?"));
   const Answer json = heed_says({"variants", "--json"});
-  CHECK(json.out.starts_with("[\n"));
+  CHECK(result_of(json).at("families").as_array().size() > 10);
 
   const Answer measured = heed_says({"variants", "position", "--measure", "--lengths", "8", "12", "--width", "8",
                                      "--heads", "2", "--seconds", "0"});
@@ -308,7 +309,7 @@ TEST_CASE("variants and options know their families and tables, and the nearest 
     INFO(table << sweep.err);
     CHECK(sweep.status == 0);
     CHECK(contains(sweep.out, "grid = {"));
-    CHECK(heed_says({"options", table, "--json"}).out.starts_with("["));
+    CHECK_FALSE(result_of(heed_says({"options", table, "--json"})).at("tables").as_array().empty());
   }
 }
 

@@ -108,7 +108,7 @@ class Compare(unittest.TestCase):
             self.assertEqual(row["answer"], words.get(row["arm"], ""))
             self.assertEqual(row["arm"] in words, row["arm"] in row["sentence"])
         page = re.search(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', text["html"], re.S)
-        for document in (json.loads(text["json"]), json.loads(page[1])):
+        for document in (json.loads(text["json"])["result"], json.loads(page[1])):
             for arm in document["arms"]:
                 word = words.get(arm["label"])
                 self.assertEqual(arm["answer"], word)
@@ -134,7 +134,10 @@ class Compare(unittest.TestCase):
             whole = (self.place / f"results-report.{ending}").read_text(encoding="utf-8")
             self.assertIn("elsewhere", whole)
             other = self.heed(*words, "--format", form, "--output", "-")
-            self.assertEqual(other.stdout.replace("\r\n", "\n"), whole.replace("\r\n", "\n"))
+            if form == "json":  # on standard output, in the envelope
+                self.assertEqual(json.loads(other.stdout)["result"], json.loads(whole))
+            else:
+                self.assertEqual(other.stdout.replace("\r\n", "\n"), whole.replace("\r\n", "\n"))
         text = (self.place / "results-report.txt").read_text(encoding="utf-8")
         self.assertEqual(text, self.heed(*words, "--notes", "all").stdout)
         self.assertIn("does nothing with the format terminal", self.refused(*words[1:], "--output", "x.txt"))

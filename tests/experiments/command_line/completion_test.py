@@ -78,7 +78,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.offered("elsewhere/heed pl"), [])
 
     def test_options_of_a_command(self) -> None:
-        self.assertEqual(self.offered("heed run x.toml --j"), ["--jobs"])
+        self.assertEqual(self.offered("heed run x.toml --jo"), ["--jobs"])
         self.assertIn("--sweep", self.offered("heed report --"))
         self.assertNotIn("--jobs", self.offered("heed run x.toml --jobs 2 --"))
 

@@ -62,7 +62,7 @@ TEST_CASE("runs as JSON holds all that is known, typed, and what was left out", 
   const Runs runs;
   make_folder(runs.path / "0123456789abcdef");
   const Answer answer = runs.list({"--json", "--where", "attention.score = 'dot'"});
-  const auto json = boost::json::parse(answer.out).as_object();
+  const boost::json::object json = result_of(answer);
   const auto& run = json.at("runs").at(0).as_object();
   CHECK(run.at("id") == boost::json::value(runs.dot.id()));
   CHECK(run.at("seed").as_int64() == 0);
@@ -135,7 +135,7 @@ TEST_CASE("diff shows options, metrics and machines of two runs side by side", "
   CHECK_THAT(text.out, Contains("attention.score") && Contains("\"dot\"") && Contains("+0.25") && Contains("20 / 30") &&
                            Contains("another cpu") && !Contains("model.width"));
   const Answer as_json = heed_says({"diff", runs.dot.id(), runs.additive.id(), "--out", runs.out, "--json"});
-  const auto json = boost::json::parse(as_json.out).as_object();
+  const boost::json::object json = result_of(as_json);
   const auto& metric = json.at("metrics").at(0).as_object();
   CHECK(metric.at("name") == boost::json::value("val_loss"));
   CHECK(metric.at("a").as_double() == 1.5);
@@ -218,7 +218,7 @@ TEST_CASE("runs lists the arm of each run, which filters and sorts runs, too", "
             ",,5\n");
   CHECK_THAT(runs.list({"--where", "arm = 'score = additive'"}).out,
              Contains(runs.additive.id()) && Contains("1 of 3 runs"));
-  const auto json = boost::json::parse(runs.list({"--json", "--where", "seed = 0"}).out).as_object();
+  const boost::json::object json = result_of(runs.list({"--json", "--where", "seed = 0"}));
   for (const auto& run : json.at("runs").as_array())
     CHECK(run.at("arm") == (run.at("id") == boost::json::value(runs.dot.id()) ? "reference" : "score = additive"));
   CHECK_THAT(runs.list({"--columns", "arms"}).err, Contains("did you mean 'arm'?"));

@@ -65,7 +65,7 @@ class Hybrid(unittest.TestCase):
         text = self.heed("generate", run.name, "--prompt", "to be ", "--tokens", "40", *out)
         self.assertTrue(text.startswith("to be "), text)
         self.assertEqual(text, self.heed("generate", run.name, "--prompt", "to be ", "--tokens", "40", *out))
-        inspected = json.loads(self.heed("inspect", run.name, "--json", *out))
+        inspected = json.loads(self.heed("inspect", run.name, "--json", *out))["result"]
         self.assertEqual([head["attention"] for head in inspected["heads"]],
                          [name for name in (*(f"blocks.{i}.mixer" for i in range(3)), "blocks.3.attention")
                           for _ in range(2)])
@@ -75,7 +75,7 @@ class Hybrid(unittest.TestCase):
                 self.assertEqual(head[measured] is None, "mixer" not in head["attention"], head)
             self.assertGreater(head["entropy"], 0)
             self.assertIsNotNone(head["importance"])
-        seen = json.loads(self.heed("attend", run.name, "--input", "to be or", "--json", *out))
+        seen = json.loads(self.heed("attend", run.name, "--input", "to be or", "--json", *out))["result"]
         for head in seen["examples"][0]["heads"]:
             for query, row in enumerate(head["weights"]):
                 self.assertEqual(set(row[query + 1 :]) | {0}, {0})  # no later token
@@ -110,7 +110,7 @@ arms.half = { "block.override" = [{ every = 2, "mixer.kind" = "attention" }] }
 [[sweep.block]]
 grid = { "block[0].mixer.kind" = ["attention", "hgrn2"] }
 """)
-        plan = json.loads(self.heed("plan", str(self.config), "--no-probe", "--json", *out))
+        plan = json.loads(self.heed("plan", str(self.config), "--no-probe", "--json", *out))["result"]
         self.assertEqual([arm["label"] for arm in plan["arms"]],
                          ["reference", "half", "block 0: mixer = attention", "block 0: mixer = hgrn2"])
         self.assertEqual([arm["changes"] for arm in plan["arms"][1:]],
@@ -121,7 +121,7 @@ grid = { "block[0].mixer.kind" = ["attention", "hgrn2"] }
         for label in ("half", "block 0: mixer = attention", "block 0: mixer = hgrn2"):
             self.assertRegex(report, rf"\n  {label}  ")
         found = json.loads(self.heed("runs", "--where", "block[0].mixer.kind = 'hgrn2'", "--columns",
-                                     "id,block[0].mixer.kind", "--json", *out))["runs"]
+                                     "id,block[0].mixer.kind", "--json", *out))["result"]["runs"]
         self.assertEqual(len(found), 1, found)
         self.assertIn("block[0].mixer.kind", self.heed("diff", plan["runs"][0]["id"], plan["runs"][3]["id"], *out))
         refused = attempt([HEED, "check", str(self.config), "block[4].mixer.kind=gla"])

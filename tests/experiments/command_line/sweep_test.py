@@ -106,7 +106,7 @@ def stopped_sweep_goes_on_to_the_same_bits(folder):
         done = ended(parts)
         if process.returncode == 0:
             break
-        assert process.returncode == 1 and "Resume with" in said, said
+        assert process.returncode == 130 and "Resume with" in said, said
         stops += 1
     assert stops > 0, "it was never stopped"
     assert measured(parts) == measured(whole)
@@ -165,7 +165,7 @@ def what_is_out_is_done(folder):
         said, _ = process.communicate(timeout=HANG)
         if process.returncode != 0:
             break
-    assert process.returncode == 1, said
+    assert process.returncode == 130, said
     # 12 runs of tuning, four of which failed, and at most some of the four replicates
     done = int(said.split("stopped with ")[1].split(" of 16 runs done")[0])
     assert done == 4 + ended(out) and 12 <= done < 16, said
@@ -188,7 +188,7 @@ def what_trials_need(folder):
     assert float(rows[2]["flops_per_step"]) > 100 * float(rows[0]["flops_per_step"]), rows[:4]
     # Beyond what a process takes by itself, which is much with sanitizers.
     assert float(rows[2]["memory_bytes"]) > float(rows[0]["memory_bytes"]) + 5e7, rows[:4]
-    plan = json.loads(run([heed, "plan", sizes, "--json", "--no-probe", "--jobs", "1"]))
+    plan = json.loads(run([heed, "plan", sizes, "--json", "--no-probe", "--jobs", "1"]))["result"]
     assert plan["memory_bytes"] == max(float(row["memory_bytes"]) for row in rows) or plan["threads"] != 1, plan
 
 
@@ -214,13 +214,13 @@ def plan_for_programs(folder):
     assert [row["stage"] for row in rows] == ["tuning"] * 8 + ["replicate"] * 4
     assert rows[3]["changes"] == "attention.score = additive, train.learning_rate = 0.01", rows[3]
     assert all(row["run"] == "" for row in rows[8:]) and all(float(row["seconds"]) > 0 for row in rows)
-    plan = json.loads(run([heed, "plan", config, "--json", "--no-probe", "--out", str(folder / "none")]))
-    assert plan["to_do"] == 12 and plan["tuning_seeds"] == [100, 101] and "seconds" not in plan
+    plan = json.loads(run([heed, "plan", config, "--json", "--no-probe", "--out", str(folder / "none")]))["result"]
+    assert plan["to_do"] == 12 and plan["tuning_seeds"] == [100, 101] and plan["seconds"] is None
     assert plan["arms"][1]["changes"] == [{"key": "attention.score", "value": "additive"}]
     assert plan["runs"][1]["tries"] == [{"key": "train.learning_rate", "value": "0.01"}]
     effects = {row["effect"]: row for row in plan["effects"]}
     assert list(effects) == [0.5, 1, 1.5, 2] and effects[1]["seeds"] == 10 and effects[1]["power_paired"] == 0
-    one = json.loads(run([heed, "plan", config, "--json", "--no-probe", "--effect", "3", "sweep.seeds=6"]))["effects"]
+    one = json.loads(run([heed, "plan", config, "--json", "--no-probe", "--effect", "3", "sweep.seeds=6"]))["result"]["effects"]
     assert [row["effect"] for row in one] == [3] and one[0]["power_paired"] > 0.97, one  # Phi(3)^6 = 0.992
     assert not (folder / "none").exists(), "a plan keeps nothing"
     assert "csv" in refused([heed, "plan", config, "--csv", "--json"])
@@ -229,13 +229,13 @@ def plan_for_programs(folder):
 def arms_of_equal_size(folder):
     scores = '"additive", "multiplicative"'
     text = GRID.format(steps=10, scores=scores).replace("seeds = [0, 1, 2]", 'seeds = [0]\nmatch = "parameters"')
-    plan = json.loads(run([heed, "plan", write(folder, "even.toml", text), "--json", "--no-probe"]))
+    plan = json.loads(run([heed, "plan", write(folder, "even.toml", text), "--json", "--no-probe"]))["result"]
     wanted = plan["arms"][0]["parameters"]
     for arm in plan["arms"][1:]:
         assert abs(arm["parameters"] / wanted - 1) < 0.01, arm
         assert arm["changes"][1]["key"] == "block.ffn_width" and "ffn width" in arm["label"], arm
     flops = text.replace('"parameters"', '"flops"')
-    plan = json.loads(run([heed, "plan", write(folder, "flops.toml", flops), "--json", "--no-probe"]))
+    plan = json.loads(run([heed, "plan", write(folder, "flops.toml", flops), "--json", "--no-probe"]))["result"]
     for arm in plan["arms"][1:]:
         assert abs(arm["flops_per_step"] / plan["arms"][0]["flops_per_step"] - 1) < 0.01, arm
 
@@ -244,7 +244,7 @@ def arms_of_equal_state(folder):
     text = GRID.format(steps=10, scores='"dot"').replace('"attention.score" = ["dot"]', '"mixer.kind" = ["gla"]')
     text = text.replace("seeds = [0, 1, 2]", 'seeds = [0]\nmatch = "state"')
     config = write(folder, "state.toml", text)
-    plan = json.loads(run([heed, "plan", config, "--json", "--no-probe"]))
+    plan = json.loads(run([heed, "plan", config, "--json", "--no-probe"]))["result"]
     reference, arm = plan["arms"]
     # 8 tokens' keys and values, and 2 heads of 8 x 16.
     assert reference["state_size"] == arm["state_size"] == 8 * 2 * 16 == 2 * 8 * 16, plan["arms"]
@@ -257,7 +257,7 @@ def arms_of_equal_state(folder):
     for equal in (config, scores):
         assert not re.search(r"state$", run([heed, "plan", equal, "--no-probe"]), re.M), "no column if it says nothing"
     classes = write(folder, "classes.toml", '[task]\nkind = "parity"\n[model]\nkind = "encoder"\n')
-    assert "state_size" not in run([heed, "plan", classes, "--json", "--no-probe"])
+    assert json.loads(run([heed, "plan", classes, "--json", "--no-probe"]))["result"]["arms"][0]["state_size"] is None
 
 
 def what_cannot_be_compared(folder):
@@ -287,7 +287,7 @@ def status_shows_what_runs(folder):
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(timeout=HANG)
-    assert process.returncode == 1
+    assert process.returncode == 130
     assert "interrupted" in run([heed, "status", str(out)])
 
 

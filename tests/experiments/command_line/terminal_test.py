@@ -163,7 +163,7 @@ class PlantedCommands(unittest.TestCase):
         lines[-1].update({f"m{n}": n for n in range(5000)})
         metrics.write_text("".join(json.dumps(line) + "\n" for line in lines))
         self.plant_in_manifest(metrics=[])
-        (row,) = json.loads(run([HEED, "runs", str(self.out), "--json"]))["runs"]
+        (row,) = json.loads(run([HEED, "runs", str(self.out), "--json"]))["result"]["runs"]
         self.assertEqual((row["m0"], row["m4999"], row["id"]), (0, 4999, self.run.name))
         head, row = csv.reader(run([HEED, "runs", str(self.out), "--csv"]).splitlines())
         self.assertEqual(dict(zip(head, row, strict=True))["m4999"], "4999")

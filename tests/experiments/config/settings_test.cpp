@@ -168,9 +168,17 @@ TEST_CASE("Wrong assignments are refused", "[config]") {
   CHECK(refused("block.override=[]") == "command line: block.override is a list of tables, which is allowed only in a "
                                         "file: write [[block.override]] there, or set an option of one block, such as "
                                         "block[3].dropout=0.1");
-  CHECK(refused("sweep.block=[]") ==
-        "command line: sweep.block is allowed only in a file; of a sweep, the command line can set only sweep.seeds "
-        "and sweep.looks");
+  CHECK(refused("sweep.blok=[]") ==
+        "command line: sweep.blok is no option of a sweep; the command line can set sweep.seeds, sweep.looks, "
+        "sweep.block, sweep.match, sweep.reference, sweep.within, sweep.tune, sweep.vary, sweep.vary_values, "
+        "sweep.vary_fixings");
+  CHECK(refused("sweep.match=flopz") == "command line: sweep.match is the text 'flopz'; it must be one of 'none', "
+                                        "'parameters', 'flops', 'state'; did you mean 'flops'?");
+  CHECK(refused("sweep.block=[{grid={\"model.widht\"=[1]}}]") ==
+        "command line: [model] has no option 'widht'; did you mean 'width'?");
+  CHECK(refused("sweep.block=[{") ==
+        "command line: sweep.block is '[{'; it must be a value in the syntax of TOML, for example: "
+        "sweep.block=[{ grid = { \"model.width\" = [32, 64] } }]");
   CHECK(refused("report=x") ==
         "command line: [report] is a table; give one of its options: 'metric', 'also', 'margin', "
         "'answer', 'test', 'learned', 'question', 'examples', 'attend', 'label'");

@@ -1,0 +1,18 @@
+// JSON Schemas of what commands say in JSON, of configs, and of reports.
+#pragma once
+
+#include <boost/json/object.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace heed {
+
+/// "config", "report-document", "run-line", and each command that has JSON.
+std::vector<std::string> schema_names();
+
+/// The schema of this name. A command's is of its envelope (docs/how-to/use-from-programs.md); where the result has a
+/// report, it refers to "../report.schema.json", which is "report-document". Throws heed::Refused for another name.
+boost::json::object schema_named(std::string_view name);
+
+} // namespace heed
