@@ -46,7 +46,7 @@ def listed_runs(heed: str, out: str, where: str | None) -> list[dict]:
     listed = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if listed.returncode != 0:
         sys.exit(listed.returncode)
-    return json.loads(listed.stdout)["runs"]
+    return json.loads(listed.stdout)["result"]["runs"]
 
 
 def metrics_of(folder: pathlib.Path, start: int) -> list[Metric]:

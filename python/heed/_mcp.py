@@ -23,7 +23,7 @@ from ._toml import config_text
 _INSTRUCTIONS = """Heed compares attention variants: a config in TOML says the arms and seeds, a sweep trains them, and
 a report has an answer for each arm, with p and an interval. Write a config, call check until it has no errors (they
 say where, what was found, what is allowed and the nearest name), call plan to see the number of runs, their time and
-the power, then run. run returns when the sweep is done, or after wait_seconds while it goes on; status shows its
+the power, then run. run returns when the sweep is done, or after wait_seconds while it continues; status shows its
 progress, and run with the same arguments waits for it again. A finished run is never trained twice. State the margin
 and the number of seeds before the first run, and do not change them after you have seen results."""
 
@@ -60,7 +60,7 @@ _TOOLS = {
                   "jobs": {"type": "integer", "minimum": 1, "description": "runs at the same time"},
                   "threads": {"type": "integer", "minimum": 1, "description": "threads of each run"},
                   "wait_seconds": {"type": "number", "minimum": 0, "default": 50,
-                                   "description": "return after this time, also if the sweep goes on"}},
+                                   "description": "return after this time, also if the sweep continues"}},
                  ("config",)),
     "status": _Tool("The sweeps of a folder, their runs' states, and the progress of those that train now.",
                     {"out": _OUT}, (), _READS),
@@ -135,7 +135,7 @@ def _envelope(name: str, notes: list[str]) -> dict[str, Any]:
 
 
 class _Commands:
-    """The commands that run, and the sweeps that go on after their tool has returned."""
+    """The commands that run, and the sweeps that continue after their tool has returned."""
 
     def __init__(self) -> None:
         self.sweeps: dict[str, asyncio.Task[dict[str, Any]]] = {}
@@ -155,7 +155,7 @@ class _Commands:
             del self.sweeps[key]
             return sweep.result()
         progress = self.newest.get(key, "it has just begun")
-        return _envelope(name, [f"the sweep goes on: {progress}; status shows more, and run with the same arguments "
+        return _envelope(name, [f"the sweep continues: {progress}; status shows more, and run with the same arguments "
                                 "waits again"])
 
     async def _say(self, words: list[str], text: str, key: str) -> dict[str, Any]:

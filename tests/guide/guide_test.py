@@ -105,6 +105,11 @@ untested = {
         "meson setup build && meson compile -C build && meson test -C build": "this test is a part of it",
         "meson test -C build --suite layers": "a suite of its own",
     },
+    "docs/how-to/agents.md": {
+        "{": "what a command says, shortened; tests/python/test_json.py compares it with its schema",
+        "pip install '.[mcp]'": "needs PyPI; tests/python/test_mcp.py asks the server",
+        '{"mcpServers": {"heed": {"command": "heed", "args": ["mcp"]}}}': "a setting of other programs",
+    },
     "docs/how-to/cluster.md": {
         "./heed run configs/quickstart.toml --on slurm --out /shared/project": "needs a cluster; tests/cluster does it",
         "./heed run configs/quickstart.toml --on slurm --out /shared/project slurm.partition=short slurm.time=30":
@@ -467,7 +472,7 @@ def try_block(block, before, printed, desk, number):
     elif block.language == "python" and name_of(block.document) in of_the_package:
         return None
     elif block.language == "python":
-        return run([sys.executable, "-c", block.text], cwd=desk.folder)
+        return run([sys.executable, "-c", block.text], cwd=desk.folder, env=desk.environment())
     elif block.language == "text":
         compare = comparison(block)
         if compare is None:
@@ -552,8 +557,8 @@ def help_of(heed, command):
 def known_command(heed, line):
     """A command within the text: its name and its options."""
     words = shlex.split(line.replace("...", ""))[1:]
-    of_launcher = ("test", "style", "tidy", "bench", "packages")
-    if not words or words[0].isupper() or words[0] in of_launcher or words[0].startswith("-"):
+    elsewhere = ("test", "style", "tidy", "bench", "packages", "mcp")  # in the launcher and the Python package
+    if not words or words[0].isupper() or words[0] in elsewhere or words[0].startswith("-"):
         return
     helped = help_of(heed, words[0])
     for word in words[1:]:

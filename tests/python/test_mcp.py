@@ -94,12 +94,12 @@ def test_a_config_may_be_a_path_or_an_object(tmp_path):
     assert none.is_error and none.structured_content["diagnostics"][0]["file"] == "no.toml"
 
 
-def test_a_long_sweep_goes_on_and_is_waited_for_again(tmp_path):
+def test_a_long_sweep_continues_and_is_waited_for_again(tmp_path):
     long = {"config": CONFIG, "overrides": ["train.steps=400", "train.batch=16"], "jobs": 1}
     first, status, second = ask(tmp_path, ("run", {**long, "wait_seconds": 0.5}), ("status", {}),
                                 ("run", {**long, "wait_seconds": 300}))
     assert not first.is_error and first.structured_content["result"] is None
-    assert "the sweep goes on" in first.structured_content["diagnostics"][0]["message"]
+    assert "the sweep continues" in first.structured_content["diagnostics"][0]["message"]
     assert status.structured_content["result"]["sweeps"][0]["finished"] < 12
     assert second.structured_content["result"]["report"]["arms"][0]["n"] == 6
 
