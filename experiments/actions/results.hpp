@@ -262,10 +262,12 @@ HEED_RESULT(RunsResult,
                                                                                                 "excluded folders")))
 
 struct DiffSide {
-  std::optional<std::string> file = {}, run = {}, name = {}, state = {};
+  std::optional<std::string> file = {}, run = {}, name = {};
+  std::optional<std::int64_t> seed = {};
+  std::optional<std::string> state = {};
 };
-HEED_RESULT(DiffSide,
-            ((file, "the config's file"))((run, "the run's ID"))((name, "the run's name"))((state, "the run's state")))
+HEED_RESULT(DiffSide, ((file, "the config's file"))((run, "the run's ID"))((name, "the run's name"))(
+                          (seed, "the run's seed"))((state, "the run's state")))
 
 struct DiffOption {
   std::string key = {};
@@ -324,9 +326,9 @@ struct PlanRun {
   std::string state = {};
   std::vector<PlannedChange> tries = {};
 };
-HEED_RESULT(PlanRun, ((stage, "tuning, vary or replicate"))((arm, "its arm's place in the list"))((seed, "its seed"))(
-                         (id, "its ID; null until tuning has chosen"))((state, "finished, running, missing, ..."))(
-                         (tries, "the values that a tuning run tries")))
+HEED_RESULT(PlanRun, ((stage, "tuning, replicate or variation"))((arm, "its arm's place in the list"))(
+                         (seed, "its seed"))((id, "its ID; null until tuning has chosen"))(
+                         (state, "finished, running, missing, ..."))((tries, "the values that a tuning run tries")))
 
 struct PlanVariation {
   std::vector<std::string> sources = {};

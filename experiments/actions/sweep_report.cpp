@@ -2,8 +2,8 @@
 
 #include "experiments/actions/refresh_attention.hpp"
 #include "experiments/actions/refresh_examples.hpp"
-#include "experiments/tasks/task_info.hpp"
 #include "experiments/sweep/plan_checks.hpp"
+#include "experiments/tasks/task_info.hpp"
 
 namespace heed {
 

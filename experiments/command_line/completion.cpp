@@ -1,7 +1,7 @@
 #include "experiments/command_line/completion.hpp"
 
-#include "experiments/command_line/completion_scripts.hpp"
 #include "experiments/actions/new_config.hpp"
+#include "experiments/command_line/completion_scripts.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/index/run_index.hpp"
 #include "experiments/metrics/catalogue.hpp"

@@ -51,7 +51,7 @@ EXCEPTIONS = {
     ("command_line/commands/attend.cpp", "make_folder("): "a folder that the user named, for arrays",
     ("command_line/commands/variants.cpp", "make_folder("): "a folder that the user named, for pictures",
     ("command_line/commands/compare.cpp", "read_file("): "a table that the user named",
-    ("command_line/commands/diff.cpp", "filesystem::is_directory("): "a word of the command line",
+    ("actions/difference_of_runs.cpp", "filesystem::is_directory("): "a word of the command line",
     ("command_line/commands/evaluate.cpp", "filesystem::symlink_status("): "a file that the user named",
     ("command_line/commands/inspect.cpp", "filesystem::is_regular_file("): "a word of the command line",
     ("command_line/commands/new.cpp", "filesystem::exists("): "a file that the user named",

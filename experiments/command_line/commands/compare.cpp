@@ -1,7 +1,6 @@
 // heed compare: reports results that were made elsewhere, from a table.
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/result_output.hpp"
-#include "experiments/report/indented_json.hpp"
 #include "experiments/report/json.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/results/compare_results.hpp"
@@ -11,8 +10,8 @@
 #include "autograd/error.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <cstddef>
+#include <filesystem>
 #include <limits>
 #include <system_error>
 

@@ -1,6 +1,6 @@
 // heed completion: prints the script that makes a shell complete heed's words.
-#include "experiments/command_line/completion.hpp"
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/completion.hpp"
 
 namespace heed {
 

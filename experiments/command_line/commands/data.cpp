@@ -1,10 +1,10 @@
 // heed data: shows the data that a configuration's task produces (splits, vocabulary, lengths, examples), without
 // training.
 #include "autograd/error.hpp"
-#include "experiments/actions/results.hpp"
-#include "experiments/command_line/result_output.hpp"
+#include "experiments/actions/data_result.hpp"
 #include "experiments/actions/requests.hpp"
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/metrics/text/translation_scores.hpp"
@@ -72,16 +72,6 @@ std::string on_one_line(const std::string& text) {
 
 void line(Console& console, const std::string& name, const std::string& text) {
   print(console.out, "  {:<11} {}\n", name, text);
-}
-
-std::string in_words(TaskFormat format) {
-  switch (format) {
-    case TaskFormat::language_model: return "sequences of tokens; each token is predicted from the tokens before it";
-    case TaskFormat::sequence_to_sequence: return "pairs of an input and an output";
-    case TaskFormat::classification: return "sequences of tokens with a class";
-    case TaskFormat::image_classification: return "images with a class";
-  }
-  return "";
 }
 
 std::string size_in_words(std::int64_t size) { return size < 0 ? "new for every step" : with_commas(size); }
@@ -174,42 +164,6 @@ std::unique_ptr<Task> task_of(const Config& config, const Settings& settings) {
   }
 }
 
-std::optional<std::int64_t> size_or_none(std::int64_t size) { return size < 0 ? std::nullopt : std::optional(size); }
-
-DataLengths lengths_of(const LengthSurvey& of) { return {of.shortest, of.median, of.longest}; }
-
-DataResult result_of(const Config& config, const Task& task, const TaskSurvey& s) {
-  DataResult out{.task = config.task.kind,
-                 .summary = task_info(config.task.kind).about.summary,
-                 .seen_as = in_words(s.format),
-                 .unit = s.facts.unit,
-                 .training = size_or_none(s.facts.sizes[0]),
-                 .validation = size_or_none(s.facts.sizes[1]),
-                 .test = size_or_none(s.facts.sizes[2]),
-                 .vocabulary = s.sizes.vocabulary,
-                 .classes = s.sizes.classes,
-                 .surveyed = s.sequences,
-                 .different = s.different,
-                 .inputs = lengths_of(s.inputs),
-                 .filled = s.filled};
-  if (!s.facts.files[0].empty()) out.files.assign(s.facts.files.begin(), s.facts.files.end());
-  if (s.format == TaskFormat::sequence_to_sequence) out.outputs = lengths_of(s.outputs);
-  for (const auto& [token, count] : s.commonest) out.commonest.push_back({token, count});
-  const Task::Chance chance = task.chance(s.format);
-  out.chance = {.accuracy = chance.accuracy, .how = chance.how};
-  if (chance.sequence) out.chance.sequence_accuracy = chance.sequence->value;
-  if (chance.loss) out.chance.loss = chance.loss->value;
-  out.notes = s.facts.notes;
-  for (const Task::NamedSet& set : task.sets()) {
-    const Task::Facts facts = set.task->facts();
-    out.sets.push_back({set.name, facts.files[1], facts.sizes[1]});
-    for (const std::string& note : facts.notes)
-      if (std::ranges::find(out.notes, note) == out.notes.end()) out.notes.push_back(note);
-  }
-  for (const ExampleText& example : s.examples) out.examples.push_back({example.input, example.output});
-  return out;
-}
-
 int data(const DataArguments& arguments, Console& console) {
   ResultOutput output("data", arguments.result);
   if (output.is("json") && (arguments.batches || arguments.all || arguments.vocabulary))
@@ -251,11 +205,11 @@ int data(const DataArguments& arguments, Console& console) {
                  [&](const ExampleText& example) { s.examples.push_back(example); });
   }
   if (output.is("json")) {
-    output.write_result(result_of(config, *task, s), console);
+    output.write_result(data_result(config, *task, s), console);
     return 0;
   }
   print(console.out, "{}: {}\n", console.out_style.bold(config.task.kind), task_info(config.task.kind).about.summary);
-  line(console, "seen as", in_words(format));
+  line(console, "seen as", view_in_words(format));
   line(console, s.facts.unit,
        fmt::format("training {}; validation {}; test {}", size_in_words(s.facts.sizes[0]),
                    size_in_words(s.facts.sizes[1]), size_in_words(s.facts.sizes[2])));

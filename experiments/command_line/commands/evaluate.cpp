@@ -1,10 +1,10 @@
 // heed evaluate: evaluates a trained run on a whole split. No other command evaluates the test split.
-#include "experiments/actions/results.hpp"
-#include "experiments/command_line/result_output.hpp"
 #include "experiments/actions/requests.hpp"
+#include "experiments/actions/results.hpp"
 #include "experiments/actions/trained_run.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/messages.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/data/csv.hpp"
 #include "experiments/metrics/text/translation_scores.hpp"
 #include "experiments/sweep/preparation.hpp"

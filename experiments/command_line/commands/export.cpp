@@ -1,9 +1,9 @@
 // heed export: converts the metrics of runs to the formats of other tools (TensorBoard, CSV).
-#include "experiments/actions/results.hpp"
-#include "experiments/command_line/result_output.hpp"
 #include "experiments/actions/found_runs.hpp"
+#include "experiments/actions/results.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/messages.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/exports/export.hpp"
 #include "experiments/index/run_filter.hpp"

@@ -1,10 +1,10 @@
 // heed generate: generates text with a trained run's model.
-#include "experiments/actions/results.hpp"
-#include "experiments/command_line/result_output.hpp"
 #include "experiments/actions/requests.hpp"
+#include "experiments/actions/results.hpp"
 #include "experiments/actions/trained_run.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/messages.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/data/table_file.hpp"
 #include "experiments/data/text_file.hpp"
 #include "experiments/sweep/preparation.hpp"

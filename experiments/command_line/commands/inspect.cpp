@@ -1,13 +1,11 @@
 // heed inspect: shows statistics of the heads, layers and modules of a run's model, or of a configuration's untrained
 // model.
-#include "experiments/actions/results.hpp"
 #include "experiments/actions/inspection_json.hpp"
+#include "experiments/actions/results.hpp"
 #include "experiments/actions/trained_run.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/messages.hpp"
 #include "experiments/command_line/result_output.hpp"
-#include "experiments/config/settings.hpp"
-#include "experiments/report/indented_json.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/sweep/preparation.hpp"

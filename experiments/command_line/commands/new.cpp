@@ -1,9 +1,9 @@
 // heed new: writes a new configuration, with comments, for a task or for the user's own data.
 #include "autograd/error.hpp"
-#include "experiments/actions/results.hpp"
-#include "experiments/command_line/result_output.hpp"
 #include "experiments/actions/new_config.hpp"
+#include "experiments/actions/results.hpp"
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/system/files.hpp"
 #include "experiments/system/text.hpp"
 

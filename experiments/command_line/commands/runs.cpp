@@ -1,11 +1,10 @@
 // heed runs: lists the runs of a folder, filtered and sorted.
-#include "experiments/actions/results.hpp"
 #include "experiments/actions/found_runs.hpp"
+#include "experiments/actions/results.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/messages.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/data/csv.hpp"
-#include "experiments/report/indented_json.hpp"
 #include "experiments/report/text_table.hpp"
 #include "experiments/system/text.hpp"
 

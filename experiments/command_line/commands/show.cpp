@@ -1,8 +1,8 @@
 // heed show: prints a configuration with the value of every option, or with its changes only; for a run, also its
 // outcome.
-#include "experiments/actions/results.hpp"
-#include "experiments/command_line/result_output.hpp"
+#include "experiments/actions/shown_config.hpp"
 #include "experiments/command_line/commands.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/index/run_entry.hpp"
@@ -114,65 +114,16 @@ void print_sweep(const Settings& settings, const std::string& file, Console& con
   for (const std::string& line : lines_of(to_text(arms))) print(console.out, "#{}\n", line); // they begin with spaces
 }
 
-/// The outcome of the run; a note if its files can't be read.
-std::optional<RunOutcome> outcome_of(const RunFolder& run, Console& console) {
-  const auto entry = read_entry(run);
-  if (!entry) {
-    say(console, fmt::format("run {}: {}", run.id(), entry.error));
-    return std::nullopt;
-  }
-  RunOutcome out{.run = run.id(), .state = std::string(name_of(entry->state)), .parameters = entry->parameters};
-  if (const auto& m = entry->manifest) {
-    out.started = m->started;
-    out.ended = m->ended;
-    out.heed = m->build.version;
-    out.compiler = m->build.compiler + " " + m->build.flags;
-    out.kernels = m->build.kernels;
-    out.blas = m->build.blas;
-    out.cpu = m->cpu;
-    out.failure = m->failure;
-    out.seconds = m->seconds;
-    out.threads = m->threads;
-  }
-  for (const MetricEntry& m : entry->metrics) out.metrics.push_back({m.name, m.last, m.step, m.best, m.best_step});
-  return out;
-}
-
-std::vector<OptionDifference> differences_of(const std::string& arm, const Config& from, const Config& to) {
-  const auto text_or_none = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
-  std::vector<OptionDifference> out;
-  for (const Difference& d : difference(from, to))
-    out.push_back({.arm = arm, .option = d.key, .from = text_or_none(d.a), .to = text_or_none(d.b)});
-  return out;
-}
-
-ShowResult result_of(const ShowArguments& arguments, const std::optional<RunFolder>& run, Console& console) {
-  ShowResult out{.subject = run ? run->id() : arguments.config};
-  if (run) out.run = outcome_of(*run, console);
-  const Settings settings = load_settings(arguments.config, arguments.overrides);
-  const Config config = settings.resolve();
-  for (const std::string& sentence : settings.dropped()) say(console, "note: dropped: " + sentence);
-  for (const FlatOption& option : flatten(config)) out.options[option.key] = option.value;
-  out.toml = to_toml(config);
-  if (arguments.diff_from == "defaults") out.differences = differences_of("", default_config(), config);
-  if (arguments.diff_from == "reference") {
-    Tasks tasks;
-    const Preparation prepared = prepare(arguments.config, arguments.overrides, tasks, arguments.out);
-    for (std::size_t i = 1; i < prepared.arms.size(); ++i)
-      for (OptionDifference& d :
-           differences_of(prepared.plan.arms[i].label, prepared.arms.front().config, prepared.arms[i].config))
-        out.differences.push_back(std::move(d));
-  }
-  return out;
-}
-
 int show(const ShowArguments& given, Console& console) {
   ShowArguments arguments = given;
   ResultOutput output("show", arguments.result);
   const std::optional<RunFolder> run = run_meant(arguments);
   if (run) arguments.config = run->config().string();
   if (output.is("json")) {
-    output.write_result(result_of(arguments, run, console), console);
+    const ShownConfig shown = shown_config(arguments.config, arguments.overrides, run, arguments.diff_from,
+                                           arguments.out);
+    for (const std::string& note : shown.notes) say(console, "note: " + note);
+    output.write_result(shown.result, console);
     return 0;
   }
   if (run && arguments.diff_from.empty()) print_run(*run, console);

@@ -1,18 +1,16 @@
 // heed variants: lists all interchangeable parts (scores, normalisers, positions, tasks, models), and measures their
 // cost.
 #include "autograd/error.hpp"
-#include "experiments/actions/results.hpp"
+#include "experiments/actions/variant_families.hpp"
 #include "experiments/command_line/commands.hpp"
 #include "experiments/command_line/result_output.hpp"
 #include "experiments/config/catalogue.hpp"
 #include "experiments/config/config.hpp"
 #include "experiments/config/registry.hpp"
-#include "experiments/config/schema.hpp"
 #include "experiments/config/settings.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/engines/engine.hpp"
 #include "experiments/engines/instruction_sets.hpp"
-#include "experiments/report/indented_json.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/sketch_svg.hpp"
 #include "experiments/report/svg_picture.hpp"
@@ -23,9 +21,6 @@
 #include "options/variant.hpp"
 
 #include <algorithm>
-#include <boost/json/array.hpp>
-#include <boost/json/object.hpp>
-#include <boost/json/parse.hpp>
 #include <filesystem>
 #include <fmt/format.h>
 #include <iterator>
@@ -43,29 +38,6 @@ struct VariantsArguments {
   std::optional<double> seconds;
 };
 
-/// The key of a family, such as "attention.score". Users may also write "score" or the family's title.
-std::string key_of(const VariantFamily& family) { return family.table + "." + family.key; }
-
-/// The families with this name; or, if there are none, the variants with this name in their families.
-std::vector<VariantFamily> families_called(const std::string& name) {
-  std::vector<VariantFamily> all = variant_families(), found;
-  if (name.empty()) return all;
-  std::vector<std::string> names;
-  for (const VariantFamily& family : all) names.push_back(key_of(family));
-  for (VariantFamily& family : all)
-    if (name == key_of(family) || name == family.table || name == family.key || name == family.title)
-      found.push_back(std::move(family));
-  if (found.empty())
-    for (VariantFamily& family : all) {
-      std::erase_if(family.variants, [&](const Variant* variant) { return variant->name != name; });
-      if (!family.variants.empty()) found.push_back(std::move(family));
-    }
-  if (found.empty())
-    throw Refused(fmt::format("variants: there is no family {}{}; families: {}", name, did_you_mean(name, names),
-                              fmt::join(names, ", ")));
-  return found;
-}
-
 void print_text(const VariantFamily& family, Console& console) {
   const Style& style = console.out_style;
   print(console.out, "{}  {}\n\n", style.bold(key_of(family)), family.title);
@@ -81,44 +53,6 @@ void print_text(const VariantFamily& family, Console& console) {
             value_text(option.default_value), option.meaning);
     console.out << "\n";
   }
-}
-
-/// The options in a variant's own table, in the format of `heed options --json`.
-boost::json::value options_of(const VariantFamily& family, const Variant& variant) {
-  if (variant.options.empty()) return boost::json::array();
-  return boost::json::parse(options_json(family.table + "." + variant.name)).at(0).at("options");
-}
-
-/// With what a variant can't be combined, and why.
-std::vector<VariantExclusion> exclusions_of(const VariantFamily& family, const Variant& variant) {
-  std::vector<VariantExclusion> out;
-  for (const Exclusion& exclusion : registry().exclusions) {
-    const auto is_choice = [&](const OptionCondition& c) {
-      return c.on == key_of(family) && !c.unless && is_listed(c.words, Value(variant.name));
-    };
-    if (std::ranges::none_of(exclusion.where, is_choice)) continue;
-    VariantExclusion& found = out.emplace_back(VariantExclusion{.why = exclusion.why});
-    for (const OptionCondition& condition : exclusion.where)
-      if (!is_choice(condition)) found.where.push_back(condition_in_words(condition));
-    if (exclusion.of == Exclusion::Of::other_attention) found.where.emplace_back("it is not self attention");
-  }
-  return out;
-}
-
-VariantFamilyResult family_result(const VariantFamily& family) {
-  VariantFamilyResult out{key_of(family), family.title, {}};
-  for (const Variant* variant : family.variants) {
-    VariantResult& of = out.variants.emplace_back(VariantResult{.name = variant->name,
-                                                                .summary = variant->summary,
-                                                                .paper = variant->paper,
-                                                                .equals = variant->equals,
-                                                                .cost = variant->cost,
-                                                                .disables = disabled_by(key_of(family), *variant),
-                                                                .excludes = exclusions_of(family, *variant),
-                                                                .options = options_of(family, *variant)});
-    for (const auto& [key, value] : variant->presets) of.presets[key] = value_text(value);
-  }
-  return out;
 }
 
 /// The measured cost of a variant at each length.
