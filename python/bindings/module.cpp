@@ -3,13 +3,16 @@
 
 #include "autograd/error.hpp"
 #include "experiments/actions/build.hpp"
+#include "experiments/actions/schemas.hpp"
 #include "experiments/system/program.hpp"
 #include "python/bindings/interrupts.hpp"
 
+#include <boost/json.hpp>
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/string.h>
 
 #include <dlfcn.h>
+#include <string>
 
 namespace nb = nanobind;
 
@@ -46,6 +49,10 @@ NB_MODULE(_heed, module) {
   heed::python::add_errors(module);
   module.def("shown", shown);
   module.def("version", heed::version_text);
+  module.def(
+      "schema",
+      [](const std::string& name) { return heed::python::safe_text(boost::json::serialize(heed::schema_named(name))); },
+      nb::arg("name"));
   module.def("set_program", heed::set_program, nb::arg("program"));
   heed::python::add_reports(module);
   heed::python::add_operators(module);

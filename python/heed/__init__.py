@@ -28,8 +28,9 @@ from ._compare import compare  # noqa: E402
 from ._report import Report  # noqa: E402
 from ._run import Run, Weights  # noqa: E402
 from ._runs import load_run, runs  # noqa: E402
+from ._schemas import schema  # noqa: E402
 from ._sweep import Plan, Sweep, check, load, plan, run  # noqa: E402
 
 __all__ = ["Attention", "AttentionModule", "Failed", "Inspection", "Mistake", "Plan", "Refused", "Report", "Run", "Sweep",
-           "Weights", "check", "compare", "load", "load_run", "plan", "run", "runs"]
+           "Weights", "check", "compare", "load", "load_run", "plan", "run", "runs", "schema"]
 __version__ = _heed.version().split()[1]

@@ -16,9 +16,11 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
-from ._heed import version
+from ._heed import version as _whole_version
 from ._program import PROGRAM
 from ._toml import config_text
+
+_VERSION = _whole_version().split()[1]
 
 _INSTRUCTIONS = """Heed compares attention variants: a config in TOML says the arms and seeds, a sweep trains them, and
 a report has an answer for each arm, with p and an interval. Write a config, call check until it has no errors (they
@@ -130,7 +132,7 @@ def _command(name: str, given: Mapping[str, Any]) -> tuple[list[str], str]:
 def _envelope(name: str, notes: list[str]) -> dict[str, Any]:
     """The answer of a command that goes on."""
     empty = dict.fromkeys(("file", "line", "column", "option", "found", "allowed", "nearest", "hint"))
-    return {"heed": version(), "command": name, "status": 0, "result": None,
+    return {"heed": _VERSION, "command": name, "status": 0, "result": None,
             "diagnostics": [{"severity": "note", "message": note, **empty, "words": []} for note in notes]}
 
 
@@ -210,7 +212,7 @@ async def _serve() -> None:
         return types.CallToolResult(content=[types.TextContent(type="text", text=json.dumps(answer))],
                                     structured_content=answer, is_error=answer["status"] != 0)
 
-    server: Server[Any] = Server("heed", version=version(), instructions=_INSTRUCTIONS, on_list_tools=listed,
+    server: Server[Any] = Server("heed", version=_VERSION, instructions=_INSTRUCTIONS, on_list_tools=listed,
                                  on_call_tool=called)
     try:
         async with stdio_server() as (read, write):

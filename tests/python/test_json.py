@@ -207,6 +207,29 @@ def test_a_program_with_the_schemas_only(tmp_path):
     assert ask(tmp_path, "status")["result"]["sweeps"][0]["finished"] == 12
 
 
+def test_the_same_in_python(tmp_path):
+    """The loop of `test_a_program_with_the_schemas_only` without a process for each command."""
+    assert heed.schema() == schema("config") and heed.schema("check") == schema("check")
+    with pytest.raises(heed.Refused, match="did you mean 'check'"):
+        heed.schema("chek")
+    config = {"task": {"kind": "reverse"}, "attention": {"score": "addtive"}, "model": {"width": "wide", "layers": 1},
+              "train": {"steps": 30}, "sweep": {"seeds": 6, "block": [{"grid": {"position.kind": ["none"]}}]}}
+    with pytest.raises(heed.Refused) as refused:
+        heed.check(config)
+    for mistake in refused.value.mistakes:
+        table, name = mistake.option.split(".")
+        config[table][name] = mistake.nearest or heed.schema()["properties"][table]["properties"][name]["default"]
+    assert [mistake.option for mistake in refused.value.mistakes] == ["attention.score", "model.width"]
+    heed.check(config)
+    sweep = heed.run(config, out=tmp_path / "runs", progress=False)
+    assert sweep.answers["position = none"] in ("better", "worse", "same", "undecided")
+    validate_document(sweep.report.document)
+
+
+def validate_document(document):
+    jsonschema.Draft202012Validator(schema("report-document")).validate(document)
+
+
 def test_the_schema_sees_into_lists_of_arms():
     validator = jsonschema.Draft202012Validator(schema("config"))
 
