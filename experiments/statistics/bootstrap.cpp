@@ -49,14 +49,6 @@ template <class Without> double acceleration(std::size_t n, const Without& witho
   return squares > 0 ? cubes / (6 * std::pow(squares, 1.5)) : 0;
 }
 
-/// Interpolates linearly between neighbours, like NumPy's quantile.
-double quantile(const std::vector<double>& sorted, double p) {
-  const double at = p * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
 /// @param resampled     the statistics of the resamples
 /// @param acceleration  returns the acceleration
 template <class Accelerated>
@@ -71,7 +63,7 @@ std::optional<Interval> interval_of(double observed, std::vector<double> resampl
   const double bias = normal_quantile(share), a = accelerated();
   auto end = [&](double z) {
     const double shifted = bias + z;
-    return quantile(resampled, normal_below(bias + shifted / (1 - a * shifted)));
+    return quantile_of_sorted(resampled, normal_below(bias + shifted / (1 - a * shifted)));
   };
   const double z = normal_quantile((1 + confidence) / 2);
   return Interval{end(-z), end(z)};
@@ -123,6 +115,13 @@ private:
 constexpr std::size_t most_samples_together = 64;
 
 } // namespace
+
+double quantile_of_sorted(std::span<const double> sorted, double p) {
+  const double at = p * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
 
 std::optional<Interval> bca_interval(std::span<const double> values, const Statistic& statistic, double confidence,
                                      std::uint64_t resamples) {

@@ -11,6 +11,9 @@
 
 namespace heed::statistics {
 
+/// The quantile at p of sorted values; it interpolates linearly between neighbours, like NumPy's quantile.
+double quantile_of_sorted(std::span<const double> sorted, double p);
+
 using Statistic = std::function<double(std::span<const double>)>;
 
 /// The bias-corrected and accelerated bootstrap interval (Efron 1987, doi 10.1080/01621459.1987.10478410). `resamples`
