@@ -142,6 +142,8 @@ struct ReportOptions {
   std::string answer = "same";      ///< same | not worse: what a margin is for (statistics::Question)
   std::string test = "paired";      ///< paired | unpaired: the statistical test that compares runs
   WordOrNumber learned{"found", 0}; ///< found | a number: a seed has learned if its metric reaches this value
+  std::string over = "none";        ///< none | these tasks | tasks like these: one answer over the groups
+  std::string scale = "metric";     ///< metric | chance to best | numbers: what differences of tasks are divided by
   std::string question;             ///< the question that the sweep answers, for readers
   bool examples = false;            ///< also states differences over other examples
   std::vector<std::string> attend;  ///< inputs whose attention weights the report shows

@@ -331,6 +331,14 @@ const OptionTable<ReportOptions>& report_option_table() {
              "Value of the metric from which a seed counts as one that learned: a number, or found, which takes the "
              "gap between the two modes of bimodal outcomes.")
           .one_of({"found"}).without_effect_on_results(),
+      option("over", &O::over,
+             "One answer over all groups of [sweep] within, which count as tasks: for these tasks and other seeds "
+             "(these tasks), or for other tasks of which these are a sample (tasks like these; six or more).")
+          .one_of({"none", "these tasks", "tasks like these"}).without_effect_on_results(),
+      option("scale", &O::scale,
+             "With over: the unit in which tasks are added up. The metric's own (metric), the way from guessing to the "
+             "best possible value (chance to best), or a number for each task, in the report's order: \"0.2, 1.5\".")
+          .without_effect_on_results(),
       option("question", &O::question, "The question of the sweep. Reports begin with it.")
           .without_effect_on_results(),
       option("examples", &O::examples,

@@ -5,6 +5,7 @@
 #include "experiments/report/limits.hpp"
 #include "experiments/report/not_worse.hpp"
 #include "experiments/report/other_examples.hpp"
+#include "experiments/report/over_tasks.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/statistics/tuning_choice.hpp"
 #include "experiments/system/polling.hpp"
@@ -376,6 +377,7 @@ std::string underpowered_words(std::string_view n, double smallest_p, std::size_
 AnswerSentence answer_parts(const ReportData& report, const ReportArm& arm, const TableDigits& digits) {
   poll_caller();
   if (report.is_reference(arm)) return {};
+  if (report.is_overall) return {"", sentence_over_tasks(report, arm, digits), ""};
   const bool failed = all_failed(arm) || all_failed(report.arms[arm.reference]);
   const ArmLimits limits = arm_limits(report, arm);
   return {limit_remark(limits) + learned_sentence(report, arm), compared_sentence(report, arm, digits, limits),
@@ -390,6 +392,7 @@ std::string answer_sentence(const ReportData& report, const ReportArm& arm, cons
 
 std::vector<std::string> answer_sentences(const ReportData& report) {
   std::vector<std::string> sentences = limit_sentences(report);
+  std::ranges::copy(sentences_over_tasks(report), std::back_inserter(sentences));
   const TableDigits digits(report);
   for (const ReportArm& arm : report.arms)
     if (!report.is_reference(arm)) sentences.push_back(answer_sentence(report, arm, digits));

@@ -97,6 +97,7 @@ struct Axis {
   std::string label{};
   double low = 0, high = 0; ///< of all that is shown
   bool logarithmic = false;
+  bool has_fractions = false;         ///< false: its values are whole numbers, such as steps
   std::vector<double> ticks{};        ///< empty: where a medium has room for them
   std::array<std::string, 2> sides{}; ///< what is below 0 and above it: "better" and "worse"
 };

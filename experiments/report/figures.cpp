@@ -7,6 +7,7 @@
 #include "experiments/report/curves.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/report/over_tasks.hpp"
 #include "experiments/report/variance.hpp"
 #include "experiments/runs/names.hpp"
 #include "experiments/system/text.hpp"
@@ -269,6 +270,7 @@ bool shows_something(const document::Figure& figure) {
 std::vector<document::Figure> report_figures(const ReportData& report, std::size_t every) {
   std::vector<document::Figure> out;
   if (document::Figure figure = differences(report); !figure.series.empty()) out.push_back(std::move(figure));
+  if (document::Figure figure = profile_figure(report); !figure.series.empty()) out.push_back(std::move(figure));
   if (document::Figure figure = variance_figure(report); !figure.series.empty()) out.push_back(std::move(figure));
   std::map<std::string, std::size_t> looks; // of arms that are not references, in the order of the arms
   std::vector<std::vector<const ReportArm*>> groups;

@@ -7,6 +7,7 @@
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/notes.hpp"
+#include "experiments/report/over_tasks.hpp"
 #include "experiments/report/problem_groups.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
@@ -266,6 +267,7 @@ void write_report(const ReportData& report, std::vector<document::Figure> figure
   out.member("figures", figures_json(std::exchange(figures, {})));
   out.member("interactions", interactions_array(report, digits.common().difference));
   out.member("variance", variance_json(report));
+  if (report.over) out.member("over", over_tasks_json(report));
   out.member("machines", std::move(machines));
   out.member("data", json::value(report.data));
   out.member("reference_config", json::value(report.reference_config));

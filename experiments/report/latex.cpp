@@ -9,6 +9,7 @@
 #include "experiments/report/limits.hpp"
 #include "experiments/report/notes.hpp"
 #include "experiments/report/numbers.hpp"
+#include "experiments/report/over_tasks.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
 #include "experiments/report/variance.hpp"
@@ -62,6 +63,7 @@ std::string answers(const ReportData& report) {
     items += fmt::format("  \\item {}\n", latex_text(with_capitals(sentence)));
   };
   std::ranges::for_each(limit_sentences(report), add);
+  std::ranges::for_each(sentences_over_tasks(report), add);
   const TableDigits digits(report);
   for (const ReportArm& arm : report.arms)
     if (arm.comparison || !missing_answer(arm).empty()) add(answer_sentence(report, arm, digits));

@@ -80,6 +80,10 @@ std::string mark_of(const Figure& figure) {
 
 /// Options of pgfplots for the axis of lengths, with a tick for each length.
 std::string ticks_of_lengths(const Figure& figure) {
+  if (figure.x.has_fractions) {
+    const LatexTicks ticks = latex_ticks(figure.x.low, figure.x.high);
+    return fmt::format("      xtick={{{}}}, xticklabels={{{}}},\n", ticks.places, ticks.labels);
+  }
   if (figure.x.ticks.empty()) return "";
   const std::string places = fmt::format("{}", fmt::join(figure.x.ticks, ","));
   return fmt::format("      {}xtick={{{}}}, xticklabels={{{}}},\n", figure.x.logarithmic ? "xmode=log, " : "", places,

@@ -170,6 +170,11 @@ std::string chance_note(const ReportData& report) {
   return text;
 }
 
+std::optional<double> share_of_way(const ReportData& report, const ReportArm& arm, double value) {
+  const std::optional<Way> way = Way::of(report, arm);
+  return way ? std::optional(way->share(value)) : std::nullopt;
+}
+
 std::optional<Standing> standing_of(const ReportData& report, const ReportArm& arm, double value) {
   const std::optional<Way> way = Way::of(report, arm);
   return way ? std::optional(standing_at(way->share(value))) : std::nullopt;

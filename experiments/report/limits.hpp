@@ -27,6 +27,9 @@ std::string chance_in_words(const ReportData& report, const ReportArm& arm);
 /// Empty if it is unknown.
 std::string chance_note(const ReportData& report);
 
+/// The position of a value on the scale from chance, 0, to the metric's best value, 1; below 0 if it is worse than
+/// chance. Empty if chance is unknown, and if the metric has no best value.
+std::optional<double> share_of_way(const ReportData& report, const ReportArm& arm, double value);
 /// Empty if chance is unknown.
 std::optional<Standing> standing_of(const ReportData& report, const ReportArm& arm, double value);
 /// The smallest value (in the metric's direction) at which a seed has learned by this scale.

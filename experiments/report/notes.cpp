@@ -7,6 +7,7 @@
 #include "experiments/report/not_worse.hpp"
 #include "experiments/report/numbers.hpp"
 #include "experiments/report/other_examples.hpp"
+#include "experiments/report/over_tasks.hpp"
 #include "experiments/report/renderers.hpp"
 #include "experiments/report/tables.hpp"
 #include "experiments/report/variance.hpp"
@@ -367,6 +368,8 @@ std::vector<Note> report_notes(const ReportData& report) {
     add("scope", scope_note(report));
     add("examples", over_examples_note(report));
     add("unknown examples", unknown_examples_note(report));
+    add("all", over_tasks_note(report));
+    add("not over all tasks", lacking_tasks_note(report));
   }
   add("looks", looks_note(report));
   if (report.reference_values.size() > longest_in_name) add("reference", report.reference_values + ".", true);

@@ -4,6 +4,7 @@
 #include "experiments/index/run_entry.hpp"
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/lengths.hpp"
+#include "experiments/metrics/task_scale.hpp"
 #include "experiments/report/example_scores.hpp"
 #include "experiments/report/variance.hpp"
 #include "experiments/statistics/summary.hpp"
@@ -409,6 +410,11 @@ ReportData collect_report(const Plan& plan, const std::filesystem::path& out, co
   for (std::size_t i = 1; i < readers.size(); ++i) report.also.push_back(readers[i].metric);
   report.margin = plan.margin;
   report.test = plan.test == "unpaired" ? statistics::Test::unpaired : statistics::Test::paired;
+  if (plan.answers_over_tasks())
+    report.over = OverTasks{.tasks = plan.over == "these tasks" ? statistics::TaskScope::these
+                                                                : statistics::TaskScope::like_these,
+                            .scale = plan.scale,
+                            .units = units_of_scale(plan.scale, "report.scale")};
   report.learned = plan.learned;
   report.resolution = configs.of(0).float64() ? 0x1p-50 : 0x1p-23;
   report.question = plan.question;

@@ -55,6 +55,7 @@ std::span<const ReportRun> ReportData::counted_runs(const ReportArm& arm) const 
 }
 
 std::string ReportData::group_label(const ReportArm& arm) const {
+  if (is_overall) return "all";
   std::vector<PlannedChange> values;
   for (std::size_t i = 0; i < arm.group.size(); ++i) values.push_back({within[i].name, arm.group[i]});
   return in_words(values);

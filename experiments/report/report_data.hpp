@@ -8,6 +8,7 @@
 #include "experiments/runs/run_state.hpp"
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/example_variance.hpp"
+#include "experiments/statistics/over_tasks.hpp"
 #include "experiments/statistics/summary.hpp"
 #include "experiments/statistics/variance_sources.hpp"
 #include "experiments/sweep/history.hpp"
@@ -19,6 +20,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -127,6 +129,31 @@ struct FurtherResult {
   std::size_t look = 0; ///< as ReportArm::look
 };
 
+/// What an arm has over all tasks (OverTasks), beside its comparison.
+struct ResultOverTasks {
+  /// Of all its runs in all tasks; with an interval from 8 runs a task.
+  std::optional<statistics::Estimate> interquartile_mean;
+  std::optional<statistics::Estimate> improvement; ///< only from 8 runs a task, of the arm and of the reference
+  std::vector<statistics::Estimate> profile;       ///< at OverTasks::thresholds; empty below 8 runs a task
+  std::map<std::string, std::size_t> answers;      ///< number of tasks by the arm's own answer there: "better"
+  std::size_t excluded = 0;                        ///< its runs and the reference's that failed or cannot be used
+};
+
+/// [report] over: one answer over the groups, which are called tasks.
+struct OverTasks {
+  statistics::TaskScope tasks = statistics::TaskScope::these;
+  std::string scale = "metric";   ///< metric | chance to best | a number for each task: "0.2, 1.5"
+  std::vector<double> units = {}; ///< these numbers
+  // The others are filled in by `answer_over_tasks`.
+  std::vector<std::string> names = {};   ///< of the tasks: "length = 64"
+  bool common_seeds = true;              ///< all tasks have the same seeds
+  std::vector<double> thresholds = {};   ///< of the performance profiles
+  std::vector<std::string> lacking = {}; ///< why arms have no row over all tasks: "gated lacks length = 64"
+  std::string problem = {};              ///< why there is no row at all; empty otherwise
+  bool is_own_metric() const { return scale == "metric"; }
+  bool is_from_chance() const { return scale == "chance to best"; }
+};
+
 /// An arm with its runs, in the order of the plan's seeds, and its statistics.
 struct ReportArm {
   std::string label;              ///< as the report shows it: with [report.label], and a reference's values
@@ -172,6 +199,7 @@ struct ReportArm {
   /// With ReportData::examples: the difference with an interval over other seeds and examples.
   std::optional<statistics::OverExamples> over_examples = {};
   bool better_failed_worst = false;
+  std::optional<ResultOverTasks> over_tasks = {}; ///< only of the arms of ReportData::overall
   /// Of a tuned arm whose answer is found, or whose reference is tuned: p of the answer with the choice of the settings
   /// as further noise (`statistics::p_with_choices`), for this arm only. Empty if p is of ranks.
   std::optional<double> p_choices;
@@ -290,7 +318,12 @@ struct ReportData {
   std::string match = "none";        ///< what arms are matched in: none | parameters | flops | state
   std::optional<Tuning> tuning;      ///< of a tuned sweep: each arm's trials, their results so far, and the choices
   std::optional<ReportVariation> variation; ///< only of a sweep with [sweep] vary
-  std::optional<ReportTable> table;         ///< empty: the runs are those of a plan
+  std::optional<OverTasks> over;            ///< [report] over; also of `overall`
+  /// The rows over all tasks, as a report whose arms have no runs: the reference first, then the arms that all tasks
+  /// have. Null without [report] over, and if there is no such row.
+  std::shared_ptr<const ReportData> overall;
+  bool is_overall = false;          ///< this is the `overall` of a report
+  std::optional<ReportTable> table; ///< empty: the runs are those of a plan
 
   std::size_t total() const; ///< number of planned runs, with those of the variation
   /// Number of seeds with no run to come, in any arm: all are finished, failed or excluded.

@@ -5,6 +5,7 @@
 #include "experiments/report/failed_seeds.hpp"
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/other_examples.hpp"
+#include "experiments/report/over_tasks.hpp"
 #include "experiments/report/shown_texts.hpp"
 #include "experiments/statistics/corrections.hpp"
 #include "experiments/statistics/distributions.hpp"
@@ -221,6 +222,7 @@ void compute_statistics(ReportData& report) {
   rank_failed_runs(report);
   count_choices(report);
   find_over_examples(report);
+  answer_over_tasks(report);
 }
 
 void each_further_metric(const ReportData& report, const std::function<void(std::size_t, const ReportData&)>& use) {
@@ -230,6 +232,8 @@ void each_further_metric(const ReportData& report, const std::function<void(std:
   out.asked = statistics::Question::difference;
   out.examples = false; // stored for the deciding metric
   out.learned.reset();
+  out.over.reset();
+  out.overall.reset(); // it is of the deciding metric
   out.interactions.clear();
   for (ReportArm& arm : out.arms) {
     arm.learned.reset();

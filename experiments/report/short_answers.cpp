@@ -2,6 +2,7 @@
 #include "experiments/report/interactions.hpp"
 #include "experiments/report/limits.hpp"
 #include "experiments/report/not_worse.hpp"
+#include "experiments/report/over_tasks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -75,6 +76,7 @@ std::vector<std::string> short_answer_sentences(const ReportData& report) {
     if (shares && parts.before.empty() && parts.after.empty()) alike[answer].push_back(&arm);
   }
   std::vector<std::string> out = limit_sentences(report);
+  std::ranges::copy(sentences_over_tasks(report), std::back_inserter(out));
   for (const ReportArm& arm : report.arms) {
     if (report.is_reference(arm)) continue;
     const auto shared = std::ranges::find_if(alike, [&](const auto& entry) {

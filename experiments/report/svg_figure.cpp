@@ -144,8 +144,9 @@ std::string draw_rows(const Figure& figure, const Medium& medium) {
   return picture.whole(width, bottom + 66, figure);
 }
 
-/// The ticks of steps or lengths, which are whole numbers.
-Ticks whole_ticks(const document::Axis& axis, int most) {
+/// The ticks of the axis below lines. Steps and lengths are whole numbers.
+Ticks ticks_below(const document::Axis& axis, int most) {
+  if (axis.has_fractions) return ticks_between(axis.low, axis.high, most);
   Ticks ticks;
   for (const double place : axis.ticks.empty() ? ticks_between(axis.low, axis.high, most).places : axis.ticks)
     if (place == std::round(place)) {
@@ -176,7 +177,7 @@ std::string draw_lines(const Figure& figure, const Medium& medium) {
   picture.stroke(rules, palette.hair, 1);
   for (std::size_t i = 0; i < up.places.size(); ++i)
     picture.text(left - 8, y(up.places[i]) + 4, "end", number_text(up.labels[i]), palette.soft);
-  picture.axis_below(x, figure.x, whole_ticks(figure.x, medium.narrow ? 5 : 7), floor);
+  picture.axis_below(x, figure.x, ticks_below(figure.x, medium.narrow ? 5 : 7), floor);
   const std::string of = label_of(figure.y, up.power);
   if (medium.narrow) picture.text(0, 12, "start", of, palette.soft);
   else

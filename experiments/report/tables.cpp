@@ -73,19 +73,24 @@ public:
   }
 
   document::Table table() {
-    const TableDigits digits(report_);
-    for (const ReportArm& arm : report_.arms) {
-      poll_caller();
-      RowOf of{report_, arm, digits.of(arm), std::nullopt};
-      if (arm.comparison) of.verdict = verdict_of(*arm.comparison, report_.metric, of.digits.difference);
-      document::Row row{report_.group_label(arm), arm.short_label(), report_.is_reference(arm), {}};
-      for (const MakeCell& make : makers_) row.cells.push_back(make(of));
-      table_.rows.push_back(std::move(row));
-    }
+    add_rows(report_);
+    if (report_.overall) add_rows(*report_.overall);
     return std::move(table_);
   }
 
 private:
+  void add_rows(const ReportData& report) {
+    const TableDigits digits(report);
+    for (const ReportArm& arm : report.arms) {
+      poll_caller();
+      RowOf of{report, arm, digits.of(arm), std::nullopt};
+      if (arm.comparison) of.verdict = verdict_of(*arm.comparison, report.metric, of.digits.difference);
+      document::Row row{report.group_label(arm), arm.short_label(), report.is_reference(arm), {}};
+      for (const MakeCell& make : makers_) row.cells.push_back(make(of));
+      table_.rows.push_back(std::move(row));
+    }
+  }
+
   const ReportData& report_;
   document::Table table_;
   std::vector<MakeCell> makers_;
@@ -217,9 +222,10 @@ void add_comparison(Builder& builder, const ReportData& report) {
   }
   builder.add({.keys = {"answer"}, .title = "answer", .kind = Kind::answer, .detail = Detail::main}, answered,
               answer_cell);
-  const TableDigits digits(report);
-  builder.add({.keys = {"sentence"}}, false, [digits](const RowOf& row) {
-    return document::Cell{.values = {text_value(answer_sentence(row.report, row.arm, digits))}};
+  builder.add({.keys = {"sentence"}}, false, [digits = TableDigits(report), &report](const RowOf& row) {
+    return document::Cell{
+        .values = {text_value(answer_sentence(row.report, row.arm,
+                                              &row.report == &report ? digits : TableDigits(row.report)))}};
   });
   builder.add({.keys = {"effect_size"},
                .title = "d",

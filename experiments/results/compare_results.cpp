@@ -3,6 +3,7 @@
 #include "autograd/error.hpp"
 #include "experiments/config/values.hpp"
 #include "experiments/data/normal_form.hpp"
+#include "experiments/metrics/task_scale.hpp"
 #include "experiments/results/result_groups.hpp"
 #include "experiments/results/result_runs.hpp"
 #include "experiments/results/table_metrics.hpp"
@@ -341,6 +342,12 @@ void require_question(const ResultTable& table, const ResultRequest& question) {
   };
   require_word(question.answer, "answer", {"same", "not worse"});
   require_word(question.test, "test", {"paired", "unpaired"});
+  require_word(question.over, "over", {"none", "these tasks", "tasks like these"});
+  if (question.scale == "chance to best")
+    throw Refused(
+        fmt::format("{} \"chance to best\": a table does not say what guessing reaches; take \"metric\", or a "
+                    "number for each group: how far chance is from the best value",
+                    question.option("scale")));
   require_word(question.precision, "precision", {"float32", "float64"});
   if (question.margin && !(*question.margin > 0 && std::isfinite(*question.margin)))
     throw Refused(fmt::format("{} is {:g}; it must be a number above 0, in the metric's unit",
@@ -362,6 +369,15 @@ ReportData compare_results(const ResultTable& table, const ResultRequest& questi
   if (question.answer != "same")
     metrics.front().require_noninferiority(question.margin, question.option("answer"), question.option("margin"),
                                            question.option("metric") + " or " + question.option("direction"));
+  require_over_tasks({.over = question.over,
+                      .scale = question.scale,
+                      .tasks = groups.size(),
+                      .unpaired = question.test == "unpaired" || runs.paired_by.empty(),
+                      .not_worse = question.answer != "same",
+                      .given_over = question.option("over"),
+                      .given_scale = question.option("scale"),
+                      .groups = question.option("group") + " COLUMN"},
+                     metrics.front());
   if (question.margin) metrics.front().require_margin(*question.margin, question.option("margin"));
   if (question.learned) metrics.front().require_value(*question.learned, question.option("learned"));
   ReportData report;
@@ -374,6 +390,11 @@ ReportData compare_results(const ResultTable& table, const ResultRequest& questi
   report.also.assign(metrics.begin() + 1, metrics.end());
   report.margin = question.margin;
   if (question.answer != "same") report.asked = statistics::Question::not_worse;
+  if (question.over != "none")
+    report.over = OverTasks{.tasks = question.over == "these tasks" ? statistics::TaskScope::these
+                                                                    : statistics::TaskScope::like_these,
+                            .scale = question.scale,
+                            .units = units_of_scale(question.scale, question.option("scale"))};
   report.learned = question.learned;
   report.examples = !question.examples.empty();
   report.test = question.test == "unpaired" ? statistics::Test::unpaired : statistics::Test::paired;

@@ -109,8 +109,10 @@ struct ResultRequest {
   // How arms are compared. "higher" or "METRIC=higher"; "0,1" or "METRIC=0,1"; "nats" or "METRIC=nats".
   std::vector<std::string> direction, bounds, unit;
   std::optional<double> margin, learned;
-  std::string answer = "same"; ///< same | not worse: what the margin is for
-  std::string test = "paired"; ///< paired | unpaired
+  std::string answer = "same";  ///< same | not worse: what the margin is for
+  std::string test = "paired";  ///< paired | unpaired
+  std::string over = "none";    ///< none | these tasks | tasks like these: one answer over all groups
+  std::string scale = "metric"; ///< with `over`: metric, or a number for each group: "0.2, 1.5"
   /// float32 | float64: values that differ by its rounding are equal. Tables have all the digits that they state.
   std::string precision = "float64";
   // Texts for readers.

@@ -145,7 +145,7 @@ double share_above(const std::vector<std::uint32_t>& arm, const std::vector<std:
 
 } // namespace
 
-ValuesOverTasks values_over_tasks(const TaskResults& reference, std::span<const TaskResults> arms, Tasks tasks,
+ValuesOverTasks values_over_tasks(const TaskResults& reference, std::span<const TaskResults> arms, TaskScope tasks,
                                   bool common_seeds) {
   ValuesOverTasks out;
   const TaskSeeds numbers = numbered(reference);
@@ -158,7 +158,7 @@ ValuesOverTasks values_over_tasks(const TaskResults& reference, std::span<const 
     for (std::size_t g = 0; g < arm.size(); ++g) pairs.push_back(pairs_of(arm[g], reference[g]));
     SeedValues of_arm, of_reference;
     if (!pairs.empty() && std::ranges::none_of(pairs, [](const TaskPairs& task) { return task.empty(); })) {
-      if (tasks == Tasks::like_these) by_task(pairs, of_arm, of_reference);
+      if (tasks == TaskScope::like_these) by_task(pairs, of_arm, of_reference);
       else if (common_seeds) by_seed(pairs, of_arm, of_reference);
       else by_task_and_seed(pairs, numbers, of_arm, of_reference);
     }

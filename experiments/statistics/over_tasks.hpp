@@ -15,7 +15,7 @@ namespace heed::statistics {
 
 /// What an answer over tasks holds for. these: the tasks that were run, and other seeds. like_these: other tasks, of
 /// which these are a sample (Demsar 2006, Journal of Machine Learning Research 7, asks this by ranks).
-enum class Tasks { these, like_these };
+enum class TaskScope { these, like_these };
 
 /// Over fewer tasks, no answer for tasks like these is given: with 6 tasks, flips by task can reach 5 %.
 inline constexpr std::size_t fewest_tasks_alike = 6;
@@ -38,7 +38,7 @@ struct ValuesOverTasks {
 /// An arm without a pair in some task has no values.
 /// @param arms  each arm's results in each task
 /// @param common_seeds  the same seed was used in all tasks; its runs can depend on each other
-ValuesOverTasks values_over_tasks(const TaskResults& reference, std::span<const TaskResults> arms, Tasks tasks,
+ValuesOverTasks values_over_tasks(const TaskResults& reference, std::span<const TaskResults> arms, TaskScope tasks,
                                   bool common_seeds);
 
 /// The values of an arm's runs in each task.

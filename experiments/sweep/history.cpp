@@ -79,6 +79,8 @@ std::vector<std::string> plan_changes(const Plan& earlier, const Plan& later) {
   changed("report.margin", number_or(earlier.margin, "none"), number_or(later.margin, "none"));
   changed("report.answer", earlier.answer, later.answer);
   changed("report.test", earlier.test, later.test);
+  changed("report.over", earlier.over, later.over);
+  changed("report.scale", earlier.scale, later.scale);
   changed("report.learned", number_or(earlier.learned, "found"), number_or(later.learned, "found"));
   return out;
 }

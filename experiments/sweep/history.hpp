@@ -23,7 +23,7 @@ struct EarlierSweep {
 };
 BOOST_DESCRIBE_STRUCT(EarlierSweep, (), (name, at, shared, changes))
 
-/// The differences from `earlier` to `later`, in words: seeds, arms, metrics, margin, answer, test, learned.
+/// The differences from `earlier` to `later`, in words: seeds, arms, metrics, margin, answer, test, over, learned.
 std::vector<std::string> plan_changes(const Plan& earlier, const Plan& later);
 
 /// The sweeps in OUT that were frozen before the plan and share runs with it, the earliest first. Empty if the plan

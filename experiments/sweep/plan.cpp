@@ -75,6 +75,7 @@ std::string hash_of(const Plan& plan) {
   if (plan.margin) text += fmt::format("margin {}\n", *plan.margin);
   if (plan.asks_not_worse()) text += fmt::format("answer {}\n", plan.answer);
   if (plan.test != "paired") text += fmt::format("test {}\n", plan.test);
+  if (plan.answers_over_tasks()) text += fmt::format("over {} scale {}\n", plan.over, plan.scale);
   if (plan.learned) text += fmt::format("learned {}\n", *plan.learned);
   text += fmt::format("match {}\nseeds {}\n", plan.match, fmt::join(plan.seeds, ", "));
   if (!plan.looks.empty()) text += fmt::format("looks {}\n", fmt::join(plan.looks, ", "));

@@ -151,6 +151,8 @@ struct Plan {
   std::optional<double> margin;  ///< equivalence margin: differences up to this are the same, in the metric's unit
   std::string answer = "same";   ///< same | not worse: what the margin is for
   std::string test = "paired";   ///< paired | unpaired
+  std::string over = "none";     ///< none | these tasks | tasks like these: one answer over all groups
+  std::string scale = "metric";  ///< with `over`: metric | chance to best | a number for each group: "0.2, 1.5"
   std::optional<double> learned; ///< a seed whose metric reaches this value has learned; empty: to be estimated
   std::string question;          ///< the question of the sweep, for readers
   bool examples = false;         ///< reports state differences over other examples, too; not part of the plan's hash
@@ -171,6 +173,7 @@ struct Plan {
   std::vector<std::string> notes;
 
   bool asks_not_worse() const { return answer != "same"; }
+  bool answers_over_tasks() const { return over != "none"; }
   std::string folder_name() const; ///< NAME-HASH, safe as a folder name
 };
 
@@ -209,8 +212,8 @@ std::vector<std::string> run_ids(const Plan& plan);
 /// Empty: unknown.
 std::optional<PlannedCost> planned_cost(const Plan& plan, std::size_t arm);
 
-/// A hash of 12 hexadecimal digits, of the metrics, margin, answer, test, threshold, question, match, groups, seeds,
-/// looks, arms, runs and variation. For a tuned sweep it covers all trials and all possible runs, so it does not change
+/// A hash of 12 hexadecimal digits, of the metrics, margin, answer, test, over, threshold, question, match, groups,
+/// seeds, looks, arms, runs and variation. For a tuned sweep it covers all trials and all possible runs, so it does not change
 /// with the choices.
 std::string hash_of(const Plan& plan);
 

@@ -4,6 +4,7 @@
 #include "experiments/metrics/catalogue.hpp"
 #include "experiments/metrics/lengths.hpp"
 #include "experiments/metrics/metric.hpp"
+#include "experiments/metrics/task_scale.hpp"
 #include "experiments/runs/run_start.hpp"
 #include "experiments/statistics/comparison.hpp"
 #include "experiments/statistics/corrections.hpp"
@@ -39,6 +40,32 @@ void check_target(const Preparation& prepared, const std::string& name, const st
   if (!metric.has(goal->value))
     throw Refused(fmt::format("{}: no run can reach {} = {:g}, because it is always {}; take a value in this range",
                               placed(prepared.settings, key), goal->metric, goal->value, metric.range_in_words()));
+}
+
+/// The metric by each group's reference, and the checks of one answer over all groups.
+void check_over_tasks(const Preparation& prepared) {
+  const Plan& plan = prepared.plan;
+  OverTasksQuestion question{.over = plan.over,
+                             .scale = plan.scale,
+                             .tasks = 0,
+                             .unpaired = plan.test == "unpaired",
+                             .not_worse = plan.asks_not_worse(),
+                             .given_over = placed(prepared.settings, "report.over"),
+                             .given_scale = placed(prepared.settings, "report.scale"),
+                             .groups = "sweep.within"};
+  for (std::size_t a = 0; a < plan.arms.size(); ++a) {
+    if (plan.arms[a].reference != a) continue;
+    ++question.tasks;
+    if (!plan.answers_over_tasks() || plan.scale != "metric" || steps_to(plan.metric)) continue;
+    const Metric metric = metric_of(prepared.arms[a].config, plan.metric);
+    if (metric.low != prepared.metric.low || metric.high != prepared.metric.high || metric.unit != prepared.metric.unit)
+      throw Refused(
+          fmt::format("{}: {} is {} at {}, and {} in the first group, so its differences can't be added up; set "
+                      "report.scale to \"chance to best\", or to a number for each task",
+                      question.given_over, plan.metric, metric.range_in_words(), plan.arms[a].label,
+                      prepared.metric.range_in_words()));
+  }
+  require_over_tasks(question, prepared.metric);
 }
 
 std::string sight_note(const PreparedArm& arm) {
@@ -214,6 +241,7 @@ void refuse_unreachable(const Preparation& prepared) {
     metric.require_noninferiority(plan.margin, placed(prepared.settings, "report.answer"), "report.margin",
                                   "report.metric");
   if (plan.margin) metric.require_margin(*plan.margin, placed(prepared.settings, "report.margin"));
+  check_over_tasks(prepared);
   if (plan.learned) metric.require_value(*plan.learned, placed(prepared.settings, "report.learned"));
 }
 

@@ -382,6 +382,8 @@ Plan make_plan(const Settings& settings, const Fingerprint& fingerprint, const s
   if (const WordOrNumber& margin = reference.report.margin; margin.word.empty()) plan.margin = margin.number;
   plan.answer = reference.report.answer;
   plan.test = reference.report.test;
+  plan.over = reference.report.over;
+  plan.scale = reference.report.scale;
   if (const WordOrNumber& learned = reference.report.learned; learned.word.empty()) plan.learned = learned.number;
   plan.question = reference.report.question;
   plan.examples = reference.report.examples;

@@ -3,6 +3,7 @@
 
 #include "experiments/config/values.hpp"
 #include "experiments/data/json_fields.hpp"
+#include "experiments/metrics/task_scale.hpp"
 #include "experiments/runs/names.hpp"
 #include "experiments/runs/run_identity.hpp"
 #include "experiments/sweep/variation_json.hpp"
@@ -252,6 +253,15 @@ Plan read(std::string_view bytes) {
     throw Wrong{"\"answer\" is not \"not worse\" with a margin"};
   if (object.contains("test")) plan.test = text(object, "test");
   if (plan.test != "paired" && plan.test != "unpaired") throw Wrong{"\"test\" is neither paired nor unpaired"};
+  if (object.contains("over")) plan.over = text(object, "over");
+  if (object.contains("scale")) plan.scale = text(object, "scale");
+  if (plan.over != "none" && plan.over != "these tasks" && plan.over != "tasks like these")
+    throw Wrong{"\"over\" is neither these tasks nor tasks like these"};
+  try {
+    units_of_scale(plan.scale, "\"scale\"");
+  } catch (const Refused& error) {
+    throw Wrong{error.what()};
+  }
   if (const json::value* learned = object.if_contains("learned")) plan.learned = real(*learned, "learned");
   if (object.contains("question")) plan.question = text(object, "question");
   if (const json::value* examples = object.if_contains("examples")) plan.examples = boolean(*examples, "examples");
@@ -373,6 +383,7 @@ std::string to_json(const Plan& plan) {
   if (plan.margin) out += line("margin", *plan.margin);
   if (plan.asks_not_worse()) out += line("answer", plan.answer);
   if (plan.test != "paired") out += line("test", plan.test);
+  if (plan.answers_over_tasks()) out += line("over", plan.over) + line("scale", plan.scale);
   if (plan.learned) out += line("learned", *plan.learned);
   if (!plan.question.empty()) out += line("question", plan.question);
   if (plan.examples) out += line("examples", plan.examples);

@@ -23,7 +23,8 @@ namespace nb = nanobind;
 namespace heed {
 BOOST_DESCRIBE_STRUCT(ResultRequest, (),
                       (metrics, reference, arm, pair, group, seed, first, step, examples, state, time, parameters,
-                       run_name, direction, bounds, unit, margin, learned, answer, test, precision, name, question))
+                       run_name, direction, bounds, unit, margin, learned, answer, test, over, scale, precision, name,
+                       question))
 } // namespace heed
 
 namespace heed::python {

@@ -25,7 +25,7 @@ def compare(results: Results, *, metric: Words = (), arm: Words = (), reference:
             run_name: str = "", direction: str | Mapping[str, str] = "",
             bounds: tuple[float, float] | Mapping[str, tuple[float, float]] | None = None,
             unit: str | Mapping[str, str] = "", margin: float | None = None, answer: str = "same",
-            learned: float | None = None, test: str = "paired", precision: str = "float64", name: str = "", question: str = "") -> Report:
+            learned: float | None = None, test: str = "paired", over: str = "none", scale: str | Sequence[float] = "metric", precision: str = "float64", name: str = "", question: str = "") -> Report:
     """Compares runs that were made elsewhere, with the statistics of a sweep. The same as `heed compare FILE`.
 
     Args:
@@ -55,6 +55,8 @@ def compare(results: Results, *, metric: Words = (), arm: Words = (), reference:
         answer: What is asked with the margin: "same", or "not worse" (by more than the margin).
         learned: A run that reaches this value has learned.
         test: "paired" or "unpaired".
+        over: One answer over all groups: "these tasks", or "tasks like these" (six groups or more).
+        scale: With `over`, a number for each group, by which its values are divided: [0.2, 1.5]. "metric": as they are.
         precision: "float32" or "float64": values that differ by its rounding are equal.
         name: The report's title.
         question: The question, for readers.
@@ -68,7 +70,7 @@ def compare(results: Results, *, metric: Words = (), arm: Words = (), reference:
     asked.metrics, asked.arm, asked.pair, asked.group = map(_words, (metric, arm, pair, group))
     for name_of, value in (("reference", reference), ("first", first), ("seed", seed), ("step", step), ("examples", examples),
                            ("state", state), ("time", time), ("parameters", parameters), ("run_name", run_name),
-                           ("answer", answer), ("test", test), ("precision", precision),
+                           ("answer", answer), ("test", test), ("over", over), ("scale", _scale(scale)), ("precision", precision),
                            ("name", name), ("question", question)):
         if isinstance(value, (list, tuple, dict, set)):
             raise _heed.Refused(f"{name_of} is {value!r}; it must be one text")
@@ -92,6 +94,12 @@ def _number(name: str, value: Any) -> float | None:
     if isinstance(value, (bool, str)) or not hasattr(value, "__float__"):
         raise _heed.Refused(f"{name} is {value!r}; it must be a number")
     return float(value)
+
+
+def _scale(scale: Any) -> Any:
+    if isinstance(scale, (list, tuple)):
+        return ", ".join(repr(_number("scale", value)) for value in scale)
+    return scale
 
 
 def _bounds(pair: Any) -> str:

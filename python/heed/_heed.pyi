@@ -42,6 +42,8 @@ class ResultRequest:
     learned: float | None
     answer: str
     test: str
+    over: str
+    scale: str
     precision: str
     name: str
     question: str

@@ -146,6 +146,13 @@ void add_compare(Commands& commands) {
                     "a run that reaches this value has learned [by the gap, if any]");
         command.add("--test TEST", question.test, "paired or unpaired [paired]").one_of({"paired", "unpaired"});
         command
+            .add("--over WORDS", question.over,
+                 "one answer over all groups: \"these tasks\", or \"tasks like these\" (six groups or more) [none]")
+            .one_of({"none", "these tasks", "tasks like these"});
+        command.add(
+            "--scale NUMBERS", question.scale,
+            "with --over: a number for each group, by which its values are divided: 0.2,1.5 [metric: as they are]");
+        command
             .add("--precision WORD", question.precision,
                  "float32 or float64: values that differ by its rounding are equal [float64]")
             .one_of({"float32", "float64"});

@@ -37,6 +37,7 @@ function drawHead() {
 }
 
 drawAnswers();
+drawOver();
 drawTable();
 drawFurther();
 drawForest();

@@ -82,7 +82,7 @@ const about = (column) => (column.about ? `${column.title}: ${column.about}` : n
 /** The document's table of a metric, an arm a row: {node, columns}. */
 function armTable(id, label, table) {
   const columns = shownColumns(table), body = element("tbody"), folded = columns.filter(({ folds }) => folds);
-  const rows = table.rows.map((row, index) => ({ ...row, index }));
+  const rows = table.rows.slice(0, arms.length).map((row, index) => ({ ...row, index }));
   let sorted = null, descending = false;
   const headings = columns.map((column) => element("th", { scope: "col",
     class: [column.kind === "answer" ? "text" : "", column.folds ? "second" : ""].join(" ").trim() || null,

@@ -33,7 +33,7 @@ TEST_CASE("A name that does not exist is refused with the nearest one", "[config
        "x.toml:2:1: [model] has no option 'precision'; 'precision' belongs to the top level: write it above the first "
        "[table]"},
       {"[report]\nzzz = 1", "x.toml:2:1: [report] has no option 'zzz'; it has 'metric', 'also', 'margin', "
-                            "'answer', 'test', 'learned', 'question', 'examples', 'attend', 'label'"},
+                            "'answer', 'test', 'learned', 'over', 'scale', 'question', 'examples', 'attend', 'label'"},
       {"[atention]\nscore = \"dot\"", "x.toml:1:2: there is no table [atention]; did you mean [attention]?"},
       {"[attention.cosin]\ntemperature = 1.0",
        "x.toml:1:12: there is no table [attention.cosin]; did you mean [attention.cosine]?"},

@@ -181,7 +181,7 @@ TEST_CASE("Wrong assignments are refused", "[config]") {
         "sweep.block=[{ grid = { \"model.width\" = [32, 64] } }]");
   CHECK(refused("report=x") ==
         "command line: [report] is a table; give one of its options: 'metric', 'also', 'margin', "
-        "'answer', 'test', 'learned', 'question', 'examples', 'attend', 'label'");
+        "'answer', 'test', 'learned', 'over', 'scale', 'question', 'examples', 'attend', 'label'");
   CHECK(refused("train.sgd.momentum=0.5") ==
         "command line: train.sgd.momentum does nothing: train.optimizer is 'adamw' (built-in); it matters only where "
         "train.optimizer is 'sgd'");

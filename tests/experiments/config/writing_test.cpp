@@ -137,6 +137,7 @@ TEST_CASE("Flattened options are in order, and say whether they are part of a ru
   CHECK(keys.size() == flat.size());
   CHECK(without_effect == std::set<std::string>{"name", "train.threads", "train.checkpoint_every",
                                                 "train.keep_checkpoints", "report.metric", "report.also",
-                                                "report.margin", "report.answer", "report.test", "report.learned",
-                                                "report.question", "report.examples", "report.attend"});
+                                                "report.margin", "report.answer", "report.test", "report.over",
+                                                "report.scale", "report.learned", "report.question", "report.examples",
+                                                "report.attend"});
 }

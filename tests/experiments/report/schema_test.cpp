@@ -98,6 +98,8 @@ std::vector<ReportData> reports() {
   add([](ReportData& report) { report.test = statistics::Test::unpaired; });
   add([](ReportData& report) { report.margin.reset(); });
   add([](ReportData& report) { report.looks = {2, 3}; });
+  add([](ReportData& report) { report.over = OverTasks{}; });
+  add([](ReportData& report) { report.over = OverTasks{.tasks = statistics::TaskScope::like_these}; });
   add([](ReportData& report) { report.metric.direction = Direction::none; });
   add([](ReportData& report) { report.arms.resize(1); });
   add([](ReportData& report) {

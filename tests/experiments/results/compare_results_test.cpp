@@ -129,6 +129,99 @@ TEST_CASE("whether arms are not worse is asked with a margin and a direction", "
     if (arm.comparison) CHECK(arm.comparison->noninferiority);
 }
 
+namespace {
+
+/// A table with a group for each list of seeds.
+std::string csv_of_groups(const std::vector<std::vector<int>>& seeds) {
+  std::string text = "dataset,model,seed,accuracy\n";
+  for (std::size_t g = 0; g < seeds.size(); ++g)
+    for (const int seed : seeds[g]) {
+      const double noise = 0.001 * ((seed * 5) % 7), level = 0.1 * static_cast<double>(g);
+      text += fmt::format("d{},a,{},{}\nd{},b,{},{}\n", g, seed, 0.2 + level + noise, g, seed,
+                          0.23 + level + noise + 0.0003 * ((seed * 3) % 5));
+    }
+  return text;
+}
+
+ResultRequest over_groups(const std::string& over = "these tasks", const std::string& scale = "metric") {
+  ResultRequest question = accuracy_of();
+  question.group = {"dataset"};
+  question.over = over;
+  question.scale = scale;
+  return question;
+}
+
+} // namespace
+
+TEST_CASE("one answer over groups compares means over them by seed", "[results][over_tasks]") {
+  const std::vector<int> all{0, 1, 2, 3, 4, 5, 6, 7};
+  const ReportData report = compared(csv_of_groups({all, all, all}), over_groups());
+  REQUIRE(report.overall);
+  REQUIRE(report.overall->arms.size() == 2);
+  CHECK(report.over->common_seeds);
+  std::vector<statistics::SeedValues> means(2);
+  for (std::size_t arm = 0; arm < 2; ++arm)
+    for (std::size_t s = 0; s < all.size(); ++s) {
+      means[arm].seeds.push_back(all[s]);
+      means[arm].values.push_back(0);
+      for (std::size_t g = 0; g < 3; ++g) means[arm].values.back() += *report.arms[2 * g + arm].runs[s].value;
+      means[arm].values.back() /= 3;
+    }
+  const std::vector<std::size_t> references{0, 0};
+  const auto wanted = statistics::compare(means, references,
+                                          {.higher_is_better = true, .range = 1, .resolution = 0x1p-50});
+  check_equal(*report.overall->arms[1].comparison, *wanted[1]);
+  CHECK(report.overall->arms[1].values == 8);
+
+  // Groups of other seeds.
+  const ReportData own = compared(csv_of_groups({{0, 1, 2}, {3, 4, 5, 6}}), over_groups());
+  CHECK_FALSE(own.over->common_seeds);
+  const statistics::Comparison& c = *own.overall->arms[1].comparison;
+  CHECK(c.seeds.size() == 7);
+  CHECK(c.difference.mean ==
+        Approx((own.arms[1].comparison->difference.mean + own.arms[3].comparison->difference.mean) / 2));
+  CHECK(contains(answer_sentences(own).front(), "7 pairs of runs. "));
+
+  const ReportData alike = compared(csv_of_groups({all, all, all, all, all, all, all}),
+                                    over_groups("tasks like these"));
+  CHECK(alike.overall->arms[1].comparison->seeds.size() == 7);
+  CHECK(contains(answer_sentences(alike).front(), "Over tasks like these 7, b is better: "));
+  CHECK(contains(answer_sentences(alike).front(), ", 7 tasks. "));
+
+  // Of a number for each group.
+  const ReportData scaled = compared(csv_of_groups({all, all}), over_groups("these tasks", "0.5, 2"));
+  CHECK(scaled.overall->arms[1].comparison->difference.mean ==
+        Approx((scaled.arms[1].comparison->difference.mean / 0.5 + scaled.arms[3].comparison->difference.mean / 2) /
+               2));
+  CHECK(contains(answer_sentences(scaled).front(), " higher in the tasks' units "));
+}
+
+TEST_CASE("an answer over groups that can't be given is refused", "[results][over_tasks]") {
+  const std::vector<int> all{0, 1, 2, 3, 4, 5, 6, 7};
+  const auto refused = [&](const ResultRequest& question) {
+    return refusal([&] { compared(csv_of_groups({all, all}), question); });
+  };
+  CHECK(contains(refused(over_groups("tasks like these")),
+                 "--over: an answer for tasks like these flips signs by task, and takes 6 tasks or more; there are 2"));
+  CHECK(contains(refused(over_groups("these", "metric")), "--over \"these\": it must be"));
+  CHECK(contains(refused(over_groups("these tasks", "1")), "--scale has 1 number, and there are 2 tasks"));
+  CHECK(contains(refused(over_groups("these tasks", "1, -2")), "--scale is \"1, -2\"; it must be"));
+  CHECK(contains(refused(over_groups("none", "1, 2")), "--scale does nothing without --over"));
+  CHECK(contains(refused(over_groups("these tasks", "chance to best")), "a table does not say what guessing reaches"));
+  ResultRequest question = over_groups();
+  question.test = "unpaired";
+  CHECK(contains(refused(question), "--over: an answer over tasks compares runs of the same seed"));
+  question = over_groups("these tasks", "1, 2");
+  question.answer = "not worse";
+  question.margin = 0.1;
+  CHECK(contains(refused(question), "--scale: whether an arm is not worse is asked with a margin"));
+  question = accuracy_of();
+  question.over = "these tasks";
+  CHECK(
+      contains(refusal([&] { compared(csv_of_three_arms(), question); }),
+               "--over: one answer over tasks takes two tasks or more, and there is one group; --group COLUMN makes"));
+}
+
 TEST_CASE("fractions beside per cent are noted at the top", "[results]") {
   const auto warnings = [](const std::string& text, const std::vector<std::string>& bounds = {}) {
     ResultRequest question = accuracy_of();

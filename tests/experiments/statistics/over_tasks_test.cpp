@@ -73,8 +73,8 @@ TEST_CASE("Values over these tasks are means over the tasks by seed", "[statisti
   // The arm lacks seed 2 in the second task.
   const TaskResults reference{values({1, 2, 3}, {10, 20, 30}), values({1, 2, 3}, {1, 2, 3})},
       arm{values({3, 2, 1}, {33, 21, 10}), values({1, 3}, {2, 5})};
-  const ValuesOverTasks common = values_over_tasks(reference, std::vector<TaskResults>{arm, reference}, Tasks::these,
-                                                   true);
+  const ValuesOverTasks common = values_over_tasks(reference, std::vector<TaskResults>{arm, reference},
+                                                   TaskScope::these, true);
   REQUIRE(common.values.size() == 4);
   CHECK(common.reference_of == std::vector<std::size_t>{0, 0, 2, 2});
   CHECK(common.values[1].seeds == std::vector<std::int64_t>{1, 3});
@@ -84,13 +84,14 @@ TEST_CASE("Values over these tasks are means over the tasks by seed", "[statisti
   CHECK(common.values[3].seeds.size() == 3);
 
   // With other seeds in each task: the mean over all pairs is the mean of the tasks' means.
-  const ValuesOverTasks own = values_over_tasks(reference, std::vector<TaskResults>{arm}, Tasks::these, false);
+  const ValuesOverTasks own = values_over_tasks(reference, std::vector<TaskResults>{arm}, TaskScope::these, false);
   REQUIRE(own.values[1].values.size() == 5);
   const auto difference = paired_difference(own.values[1].values, own.values[0].values);
   CHECK(difference.mean == Approx(((0 + 1 + 3) / 3.0 + (1 + 2) / 2.0) / 2));
   CHECK(own.values[0].seeds == own.values[1].seeds);
 
-  const ValuesOverTasks alike = values_over_tasks(reference, std::vector<TaskResults>{arm}, Tasks::like_these, true);
+  const ValuesOverTasks alike = values_over_tasks(reference, std::vector<TaskResults>{arm}, TaskScope::like_these,
+                                                  true);
   CHECK(alike.values[0].values == std::vector<double>{20, 2});
   CHECK(alike.values[1].values[0] == Approx(64.0 / 3));
   CHECK(alike.values[1].values[1] == 3.5);
@@ -100,13 +101,13 @@ TEST_CASE("Seeds of tasks have the same numbers in all arms, and an arm that lac
           "[statistics][over_tasks]") {
   const TaskResults reference{values({7, 8}, {0, 0}), values({7, 9}, {0, 0})},
       whole = reference, part{values({8}, {1}), values({9}, {1})}, lacking{values({7, 8}, {1, 1}), values({}, {})};
-  const ValuesOverTasks out = values_over_tasks(reference, std::vector<TaskResults>{whole, part, lacking}, Tasks::these,
-                                                false);
+  const ValuesOverTasks out = values_over_tasks(reference, std::vector<TaskResults>{whole, part, lacking},
+                                                TaskScope::these, false);
   CHECK(out.values[1].seeds == std::vector<std::int64_t>{0, 1, 2, 3});
   CHECK(out.values[3].seeds == std::vector<std::int64_t>{1, 3});
   CHECK(out.values[5].seeds.empty());
-  CHECK_THROWS_AS(values_over_tasks(reference, std::vector<TaskResults>{TaskResults{values({7}, {1})}}, Tasks::these,
-                                    true),
+  CHECK_THROWS_AS(values_over_tasks(reference, std::vector<TaskResults>{TaskResults{values({7}, {1})}},
+                                    TaskScope::these, true),
                   Failed);
 }
 

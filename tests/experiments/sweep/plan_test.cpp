@@ -295,6 +295,27 @@ TEST_CASE("what a margin is for is part of a plan, and of no run", "[sweep][plan
   CHECK_THAT(plan_from_json(edited).error, Contains("\"answer\" is not \"not worse\" with a margin"));
 }
 
+TEST_CASE("one answer over tasks is part of what is asked", "[sweep][plan]") {
+  const std::string over = "[report]\nover = \"these tasks\"\n";
+  const Plan before = plan_of(example), with = plan_of(example + over);
+  CHECK_FALSE(before.answers_over_tasks());
+  CHECK(with.answers_over_tasks());
+  CHECK(with.hash != before.hash);
+  CHECK(plan_of(example + over + "scale = \"chance to best\"\n").hash != with.hash);
+  CHECK_THAT(to_json(before), !Contains("\"over\""));
+  for (std::size_t i = 0; i < before.runs.size(); ++i) CHECK(with.runs[i].id == before.runs[i].id);
+  const auto read = plan_from_json(to_json(plan_of(example + over + "scale = \"0.2, 1.5\"\n")));
+  REQUIRE(read);
+  CHECK(read->over == "these tasks");
+  CHECK(read->scale == "0.2, 1.5");
+  std::string edited = to_json(with);
+  edited.replace(edited.find("these tasks"), 11, "those tasks");
+  CHECK_THAT(plan_from_json(edited).error, Contains("\"over\" is neither these tasks nor tasks like these"));
+  edited = to_json(with);
+  edited.replace(edited.find("\"scale\": \"metric\""), 17, "\"scale\": \"metres\"");
+  CHECK_THAT(plan_from_json(edited).error, Contains("or a number above 0 for each task"));
+}
+
 TEST_CASE("labels are of a sweep's arms, and of metrics that the report has", "[sweep][plan]") {
   const std::string labels = "[report.label]\nreference = \"ours\"\n";
   CHECK(plan_of(example + labels).labels == std::map<std::string, std::string>{{"reference", "ours"}});
