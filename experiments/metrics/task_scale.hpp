@@ -24,8 +24,8 @@ struct OverTasksQuestion {
 std::vector<double> units_of_scale(const std::string& scale, const std::string& given);
 
 /// Throws heed::Refused if this can't be asked: fewer tasks than it takes, runs without pairs, a metric whose values
-/// can't be added up over the tasks, a scale that the metric does not have or whose numbers are not those of the tasks, and a
-/// scale without anything that it is for.
+/// can't be added up over the tasks, a scale that the metric does not have or whose numbers are not those of the tasks,
+/// and a scale without anything that it is for.
 void require_over_tasks(const OverTasksQuestion& question, const Metric& metric);
 
 } // namespace heed

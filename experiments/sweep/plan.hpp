@@ -213,8 +213,8 @@ std::vector<std::string> run_ids(const Plan& plan);
 std::optional<PlannedCost> planned_cost(const Plan& plan, std::size_t arm);
 
 /// A hash of 12 hexadecimal digits, of the metrics, margin, answer, test, over, threshold, question, match, groups,
-/// seeds, looks, arms, runs and variation. For a tuned sweep it covers all trials and all possible runs, so it does not change
-/// with the choices.
+/// seeds, looks, arms, runs and variation. For a tuned sweep it covers all trials and all possible runs, so it does not
+/// change with the choices.
 std::string hash_of(const Plan& plan);
 
 /// The run's configuration. Throws heed::Refused if this version does not understand it.

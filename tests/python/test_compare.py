@@ -53,6 +53,23 @@ def without_places(value):
     return [without_places(item) for item in value] if isinstance(value, list) else value
 
 
+def test_one_answer_over_groups():
+    rows = [{"dataset": dataset, "model": arm, "seed": seed, "accuracy": level + 0.001 * (seed * 5 % 7) + gain * (0.02 + 0.0003 * (seed % 3))}
+            for dataset, level in (("a", 0.5), ("b", 0.6), ("c", 0.7)) for arm, gain in (("baseline", 0), ("gated", 1))
+            for seed in range(8)]
+    report = heed.compare(rows, metric="accuracy", group="dataset", over="these tasks")
+    over = report.document["over"]
+    assert over["names"] == ["dataset = a", "dataset = b", "dataset = c"] and over["common_seeds"]
+    assert [arm["answer"] for arm in over["arms"]] == [None, "better"]
+    assert over["arms"][1]["sentence"].startswith("Over these 3 tasks, gated is better: 0.02")
+    assert over["arms"][1]["improvement"]["value"] > 0.5
+    scaled = heed.compare(rows, metric="accuracy", group="dataset", over="these tasks", scale=[0.5, 0.4, 0.3]).document["over"]
+    assert scaled["scale"] == "0.5, 0.4, 0.3"
+    assert scaled["arms"][1]["comparison"]["difference"] > over["arms"][1]["comparison"]["difference"]
+    with pytest.raises(heed.Refused, match="`over`: an answer for tasks like these"):
+        heed.compare(rows, metric="accuracy", group="dataset", over="tasks like these")
+
+
 @pytest.mark.parametrize("seed", range(100))
 def test_statistics_equal_the_command_lines(tmp_path, seed):
     rows, grouped = random_rows(seed)

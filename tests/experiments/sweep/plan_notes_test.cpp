@@ -36,6 +36,36 @@ std::string refused(const std::vector<std::string>& overrides) {
 
 } // namespace
 
+TEST_CASE("one answer over tasks needs tasks, pairs and a scale of the metric", "[sweep][plan]") {
+  const auto refused_with = [](const std::string& report, const std::string& lengths = "4, 8, 16") {
+    try {
+      refuse_unreachable(prepared(fmt::format("[sweep]\nseeds = 6\nwithin = \"task.copy.length\"\n[[sweep.block]]\n"
+                                              "grid = {{ \"task.copy.length\" = [{}], \"model.heads\" = [1, 2] }}\n"
+                                              "[report]\n{}",
+                                              lengths, report)));
+    } catch (const Refused& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const std::string these = "over = \"these tasks\"\n", alike = "over = \"tasks like these\"\n";
+  CHECK(refused_with(these) == "");
+  CHECK(refused_with(these + "scale = \"1, 2, 3\"\n") == "");
+  CHECK(refused_with(these + "metric = \"val_accuracy\"\nscale = \"chance to best\"\n") == "");
+  CHECK(refused_with(alike, "4, 5, 6, 7, 8, 9") == "");
+  CHECK_THAT(refused_with(alike),
+             Contains("report.over (test.toml:") && Contains("takes 6 tasks or more; there are 3"));
+  CHECK_THAT(refused_with(these + "test = \"unpaired\"\n"), Contains("this comparison is unpaired"));
+  CHECK_THAT(refused_with(these + "metric = \"steps_to(val_accuracy, 0.5)\"\n"), Contains("never reach the target"));
+  CHECK_THAT(refused_with(these + "scale = \"1, 2\"\n"), Contains("has 2 numbers, and there are 3 tasks"));
+  CHECK_THAT(refused_with(these + "scale = \"spread\"\n"), Contains("it must be \"metric\", \"chance to best\""));
+  CHECK_THAT(refused_with("scale = \"1, 2, 3\"\n"), Contains("does nothing without report.over"));
+  CHECK_THAT(refused_with(these + "metric = \"time_per_token\"\nscale = \"1, 2, 3\"\nmargin = 1\n"
+                                  "answer = \"not worse\"\n"),
+             Contains("is asked with a margin in the metric's unit"));
+  CHECK_THAT(refused({"report.over=these tasks"}), Contains("there is one group; sweep.within makes them"));
+}
+
 TEST_CASE("a margin, a threshold and a target that no value of the metric meets are refused", "[sweep][notes]") {
   CHECK_THAT(refused({"report.metric=val_accuracy", "report.margin=5"}),
              Contains("report.margin (command line) = 5: val_accuracy is always between 0 and 1, so any two arms would "
