@@ -276,7 +276,7 @@ private:
       if (arm.comparison && is_found(arm.comparison->answer)) continue;
       arm.comparison = compared[2 * a - 1];
       if (arm.comparison) arm.comparison->improvement.reset(); // that of the runs follows
-      arm.look = report_.looks.empty() ? 0 : seeds;
+      arm.look = report_.looks.empty() || over_.tasks == TaskScope::like_these ? 0 : seeds;
     }
   }
 
@@ -289,11 +289,13 @@ private:
     arm.comparison->improvement = arm.over_tasks->improvement;
   }
 
+  /// Of the first arms: a figure has no room for more.
   void find_profiles(ReportData& out) {
+    constexpr std::size_t most = 20;
     if (!out.metric.is_goal()) return;
     over_.thresholds = thresholds_of(last_);
     if (over_.thresholds.empty()) return;
-    for (std::size_t a = 0; a < out.arms.size(); ++a)
+    for (std::size_t a = 0; a < std::min(out.arms.size(), most); ++a)
       if (statistics::has_bootstrap_runs(runs_of(last_[a])))
         out.arms[a].over_tasks->profile = statistics::performance_profile(runs_of(last_[a]), over_.thresholds,
                                                                           out.metric.higher_is_better());

@@ -204,6 +204,20 @@ TEST_CASE("With looks, what a look found over the tasks stays", "[report][over_t
   CHECK(report.over->problem == "the first look, at 6 seeds, is still to come");
 }
 
+TEST_CASE("Tasks like these are answered at the last look", "[report][over_tasks]") {
+  ReportData report = sweep_of_tasks(6, 8, {{"gated", {0.02, 0.03, 0.02, 0.01, 0.03, 0.02}}},
+                                     {.tasks = TaskScope::like_these});
+  report.looks = {6, 8};
+  compute_statistics(report);
+  CHECK(report.overall->arms[1].look == 0);
+  CHECK_THAT(render_terminal(report, Style{}), Contains(", p = 0.031, 6 tasks.") && !Contains("6 tasks. Found at"));
+  report.arms.back().runs.back().state = RunState::missing;
+  report.arms.back().runs.back().value.reset();
+  compute_statistics(report);
+  CHECK_FALSE(report.overall);
+  CHECK_THAT(note(report, "all")->text, Contains("the last look, at 8 seeds, is still to come"));
+}
+
 TEST_CASE("Performance profiles fall from 1 to 0", "[report][over_tasks]") {
   const ReportData report = sweep_of_tasks(3, 8, {{"gated", {0.02, 0.02, 0.02}}});
   const std::vector<document::Figure> figures = report_figures(report);
