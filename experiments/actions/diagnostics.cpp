@@ -96,6 +96,12 @@ Diagnostic diagnostic_of(std::string_view message, Severity severity) {
     text.erase(line_end);
   }
   out.nearest = take_between(text, "; did you mean '", "'?");
+  constexpr std::string_view or_else = "' or '";
+  if (const std::size_t other = out.nearest ? out.nearest->find(or_else) : std::string::npos;
+      other != std::string::npos) {
+    out.words = quoted_words("'" + *out.nearest + "'");
+    out.nearest->erase(other);
+  }
   if (!out.nearest) out.nearest = take_between(text, "; did you mean [", "]?");
   constexpr std::string_view in_heed = "; in Heed, ";
   if (const std::size_t at = text.find(in_heed); at != text.npos) {
@@ -110,13 +116,21 @@ Diagnostic diagnostic_of(std::string_view message, Severity severity) {
   return out;
 }
 
+Diagnostic failure_of(std::string_view message) {
+  Diagnostic out = diagnostic_of(message);
+  if (out.allowed) out.found = *out.found + "; " + *out.allowed;
+  out.allowed.reset();
+  return out;
+}
+
 std::vector<Diagnostic> diagnostics_of(const std::exception& error) {
   if (const auto* refused = dynamic_cast<const RefusedConfig*>(&error)) {
     std::vector<Diagnostic> out;
     for (const std::string& problem : refused->problems) out.push_back(diagnostic_of(problem));
     return out;
   }
-  return {diagnostic_of(failure_in_words(error))};
+  if (dynamic_cast<const Refused*>(&error)) return {diagnostic_of(error.what())};
+  return {failure_of(failure_in_words(error))};
 }
 
 } // namespace heed

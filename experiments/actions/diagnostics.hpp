@@ -1,7 +1,8 @@
 // Errors and notes as data: where something is, what was found, what is allowed, and what was probably meant.
 #pragma once
 
-#include <boost/describe/class.hpp>
+#include "experiments/actions/result_schema.hpp"
+
 #include <boost/describe/enum.hpp>
 #include <cstdint>
 #include <exception>
@@ -29,12 +30,19 @@ struct Diagnostic {
   std::optional<std::string> nearest = {}; ///< the nearest name that is allowed
   std::optional<std::string> hint = {};    ///< what Heed calls it, or the command that helps
 };
-BOOST_DESCRIBE_STRUCT(Diagnostic, (),
-                      (severity, message, file, line, column, option, found, allowed, words, nearest, hint))
+HEED_RESULT(Diagnostic,
+            ((severity, "error or note"))((message, "all of it, as people read it"))(
+                (file, "the file, \"command line\" or \"standard input\"; null: no place"))((line, "from 1"))(
+                (column, "from 1"))((option, "the full name of the config's option"))((found, "what was found"))(
+                (allowed, "what is allowed, or what to do"))((words, "if it must be one of some words: these"))(
+                (nearest, "the nearest name that is allowed"))((hint, "what Heed calls it, or the command that helps")))
 
 /// The parts of a message that has the form of Heed's messages: "PLACE: FOUND; ALLOWED; did you mean 'NAME'?", then
 /// lines with a hint.
 Diagnostic diagnostic_of(std::string_view message, Severity severity = Severity::error);
+
+/// The diagnostic of a failure during the work, whose message has no such form.
+Diagnostic failure_of(std::string_view message);
 
 /// The diagnostics of an error: of a refused configuration, one for each of its errors.
 std::vector<Diagnostic> diagnostics_of(const std::exception& error);

@@ -5,28 +5,21 @@
 #include "experiments/report/seed_advice.hpp"
 #include "experiments/system/text.hpp"
 
-#include <boost/describe/class.hpp>
 #include <boost/json.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 namespace heed {
-
-BOOST_DESCRIBE_STRUCT(EffectRow, (),
-                      (effect, seeds, seeds_each, seeds_unpaired, power_paired, power_unpaired, same, not_worse))
 
 namespace {
 
 namespace json = boost::json;
 
-json::array effects_json(const Plan& plan, std::optional<double> effect) {
-  json::array out;
-  for (const EffectRow& row : effect_rows(plan, effect)) {
-    json::object& entry = out.emplace_back(json::value_from(row)).as_object();
-    if (!row.same) entry.erase("same");
-    if (!row.not_worse) entry.erase("not_worse");
-  }
+std::vector<PlanChange> changes_of(const std::vector<PlannedChange>& changes) {
+  std::vector<PlanChange> out;
+  for (const PlannedChange& change : changes) out.push_back({change.key, change.value});
   return out;
 }
 
@@ -34,7 +27,7 @@ PlanArm arm_result(const Preparation& prepared, const Estimate& e, std::size_t a
   const Arm& planned = prepared.plan.arms[arm];
   const Cost& cost = prepared.arms[arm].cost;
   PlanArm out{.label = planned.label,
-              .changes = planned.changes,
+              .changes = changes_of(planned.changes),
               .parameters = cost.parameters,
               .flops_per_step = cost.flops_per_step,
               .steps = prepared.arms[arm].config.train.steps,
@@ -69,9 +62,9 @@ PlanResult plan_result(const Preparation& prepared, const Estimate& e, std::opti
                                                 .seed = run.run->seed,
                                                 .state = std::string(name_of(run.state))});
     if (!run.run->id.empty()) of.id = run.run->id;
-    if (run.trial) of.tries = run.trial->point;
+    if (run.trial) of.tries = changes_of(run.trial->point);
   }
-  out.effects = effects_json(plan, effect);
+  out.effects = effect_rows(plan, effect);
   out.to_do = e.to_do();
   out.flops = e.flops;
   out.jobs = e.share.jobs;

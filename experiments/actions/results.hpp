@@ -3,7 +3,6 @@
 #pragma once
 
 #include "experiments/actions/result_schema.hpp"
-#include "experiments/sweep/plan.hpp"
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -230,7 +229,7 @@ HEED_RESULT(RunResult,
                 (runs, "the number of its runs"))((to_do, "runs that are still to do"))(
                 (finished, "runs that finished now"))((failed, "runs that failed now"))((interrupted,
                                                                                          "runs that were stopped now"))(
-                (remaining, "runs that did not begin"))((report, "the report (report.schema.json)")))
+                (remaining, "runs that did not begin"))((report, "the report; null if the sweep was stopped")))
 
 /// A line of `heed run --format json`, before the last one.
 struct RunLine {
@@ -299,69 +298,6 @@ struct DiffResult {
 };
 HEED_RESULT(DiffResult, ((a, "the first run or config"))((b, "the second"))((options, "options that differ"))(
                             (metrics, "the metrics of two runs"))((machine, "what differs in program and machine")))
-
-struct PlanArm {
-  std::string label = {};
-  std::vector<PlannedChange> changes = {};
-  std::int64_t parameters = 0;
-  double flops_per_step = 0;
-  std::int64_t steps = 0;
-  double memory_bytes = 0;
-  std::optional<std::int64_t> state_size = {};
-  std::optional<double> seconds = {};
-  std::optional<boost::json::object> matched = {};
-};
-HEED_RESULT(PlanArm,
-            ((label, "its label"))((changes, "the options that it changes"))((parameters, "of its model"))(
-                (flops_per_step, "of training"))((steps, "of training"))((memory_bytes, "of one run"))(
-                (state_size, "numbers that decoding stores for the longest sequence; null: not for this model"))(
-                (seconds, "the estimated time of one run; null if it is not measured"))(
-                (matched, "with [sweep] match: the width that was found, and the excess that is left")))
-
-struct PlanRun {
-  std::string stage = {};
-  std::uint64_t arm = 0;
-  std::int64_t seed = 0;
-  std::optional<std::string> id = {};
-  std::string state = {};
-  std::vector<PlannedChange> tries = {};
-};
-HEED_RESULT(PlanRun, ((stage, "tuning, replicate or variation"))((arm, "its arm's place in the list"))(
-                         (seed, "its seed"))((id, "its ID; null until tuning has chosen"))(
-                         (state, "finished, running, missing, ..."))((tries, "the values that a tuning run tries")))
-
-struct PlanVariation {
-  std::vector<std::string> sources = {};
-  std::int64_t values = 0;
-  std::uint64_t fixings = 0;
-};
-HEED_RESULT(PlanVariation, ((sources, "of [sweep] vary"))((values, "the values of each"))((fixings, "of the others")))
-
-struct PlanResult {
-  std::string name = {}, sweep = {}, metric = {};
-  std::optional<bool> higher_is_better = {};
-  std::string match = {};
-  std::vector<std::int64_t> seeds = {};
-  std::vector<PlanArm> arms = {};
-  std::vector<std::int64_t> looks = {}, tuning_seeds = {};
-  std::optional<PlanVariation> vary = {};
-  std::vector<PlanRun> runs = {};
-  boost::json::array effects = {};
-  std::uint64_t to_do = 0;
-  double flops = 0;
-  std::int64_t jobs = 0, threads = 0, useful_threads = 0;
-  double memory_bytes = 0;
-  std::optional<double> seconds = {};
-};
-HEED_RESULT(PlanResult,
-            ((name, "the sweep's name"))((sweep, "the name of its folder"))((metric, "what its report compares"))(
-                (higher_is_better, "null if the metric has no better side"))((match, "[sweep] match"))(
-                (seeds, "the seed of each replicate"))((arms, "the reference first"))((looks, "[sweep] looks"))(
-                (tuning_seeds, "of [sweep.tune]"))((vary, "[sweep] vary"))((runs, "all runs, those of tuning first"))(
-                (effects, "seeds that an effect needs, and the power to find it"))((to_do, "runs to do"))(
-                (flops, "of the runs to do"))((jobs, "runs at the same time"))((threads, "of each run"))(
-                (useful_threads, "the most that a run can use"))((memory_bytes, "of all runs at the same time"))(
-                (seconds, "the estimated time of the runs to do; null with --no-probe")))
 
 struct InspectResult {
   std::optional<std::string> config = {}, run = {};

@@ -2,6 +2,7 @@
 
 #include "autograd/error.hpp"
 #include "experiments/actions/diagnostics.hpp"
+#include "experiments/actions/plan_result.hpp"
 #include "experiments/actions/results.hpp"
 #include "experiments/config/schema.hpp"
 #include "experiments/config/values.hpp"
@@ -21,12 +22,22 @@ namespace json = boost::json;
 
 constexpr std::string_view draft = "https://json-schema.org/draft/2020-12/schema";
 
-json::object report_reference() { return {{"$ref", "../report.schema.json"}}; }
+json::object report_reference() { return {{"$ref", "#/$defs/report"}}; }
 
 json::object run_result() {
   json::object out = described::schema_of<RunResult>();
-  out.at("properties").at("report") = report_reference();
+  out.at("properties").at("report").as_object()["anyOf"] = json::array{report_reference(), {{"type", "null"}}};
   return out;
+}
+
+/// Puts the definitions of a report, and the report itself, under `$defs`.
+void add_report(json::object& schema) {
+  json::object report = json::parse(page_files::schema).as_object();
+  json::object defs = std::move(report.at("$defs").as_object());
+  report.erase("$defs");
+  report.erase("$schema");
+  defs["report"] = std::move(report);
+  schema["$defs"] = std::move(defs);
 }
 
 struct NamedSchema {
@@ -55,18 +66,22 @@ constexpr NamedSchema commands[] = {{"attend", described::schema_of<AttendResult
                                     {"variants", described::schema_of<VariantsResult>}};
 
 json::object envelope_schema(const NamedSchema& of) {
-  json::object properties{{"heed", {{"type", "string"}, {"description", "the version of Heed"}}},
-                          {"command", {{"const", of.command}}},
-                          {"status", {{"enum", {0, 1, 2, 130, 143}}, {"description", "the exit status"}}},
-                          {"result", {{"anyOf", json::array{of.result(), json::object{{"type", "null"}}}}}},
-                          {"diagnostics", {{"type", "array"}, {"items", described::schema_of<Diagnostic>()}}}};
+  json::object properties{
+      {"heed", {{"type", "string"}, {"description", "the version of Heed"}}},
+      {"command", {{"const", of.command}, {"description", "the command"}}},
+      {"status", {{"enum", {0, 1, 2, 130, 143}}, {"description", "the exit status"}}},
+      {"result", {{"anyOf", json::array{of.result(), json::object{{"type", "null"}}}}}},
+      {"diagnostics",
+       {{"type", "array"}, {"items", described::schema_of<Diagnostic>()}, {"description", "errors and notes"}}}};
   properties.at("result").as_object()["description"] = "null if the command failed before it had one";
-  return {{"$schema", draft},
-          {"title", fmt::format("What heed {} --format json says", of.command)},
-          {"type", "object"},
-          {"properties", std::move(properties)},
-          {"required", {"heed", "command", "status", "result", "diagnostics"}},
-          {"additionalProperties", false}};
+  json::object out{{"$schema", draft},
+                   {"title", fmt::format("What heed {} --format json says", of.command)},
+                   {"type", "object"},
+                   {"properties", std::move(properties)},
+                   {"required", {"heed", "command", "status", "result", "diagnostics"}},
+                   {"additionalProperties", false}};
+  if (of.command == "report" || of.command == "compare" || of.command == "run") add_report(out);
+  return out;
 }
 
 json::object line_schema() {

@@ -11,8 +11,8 @@ namespace heed {
 /// "config", "report-document", "run-line", and each command that has JSON.
 std::vector<std::string> schema_names();
 
-/// The schema of this name. A command's is of its envelope (docs/how-to/use-from-programs.md); where the result has a
-/// report, it refers to "../report.schema.json", which is "report-document". Throws heed::Refused for another name.
+/// The schema of this name; a command's is of its envelope (docs/how-to/agents.md). Throws heed::Refused for another
+/// name.
 boost::json::object schema_named(std::string_view name);
 
 } // namespace heed

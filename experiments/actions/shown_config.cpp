@@ -56,7 +56,7 @@ ShownConfig shown_config(const std::string& file, const std::vector<std::string>
   if (run) out.run = outcome_of(*run, shown.notes);
   const Settings settings = load_settings(file, overrides);
   const Config config = settings.resolve();
-  for (const std::string& sentence : settings.dropped()) shown.notes.push_back("dropped: " + sentence);
+  for (const std::string& sentence : settings.dropped()) shown.notes.push_back(sentence);
   for (const FlatOption& option : flatten(config)) out.options[option.key] = option.value;
   out.toml = to_toml(config);
   if (diff_from == "defaults") out.differences = differences_of("", default_config(), config);

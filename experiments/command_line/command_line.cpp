@@ -252,7 +252,7 @@ Command new_command(Commands& commands, const std::string& name, const std::stri
 }
 
 void add_config(Command& command, std::string& config, std::vector<std::string>& overrides) {
-  command.add("CONFIG", config, "the TOML file; -: standard input").required();
+  command.add("CONFIG", config, "the TOML file, or - for standard input").required();
   command.add("OVERRIDES", overrides, "options that override the file's: a.b=value ...");
 }
 
@@ -340,7 +340,7 @@ int command_line(const std::vector<std::string>& arguments, Console& given) {
     problem.clear();
   }
   if (!problem.empty() && !console.has_answered && asks_for_json(arguments)) {
-    if (errors.empty()) errors.push_back(diagnostic_of(problem));
+    if (errors.empty()) errors.push_back(status == 2 ? diagnostic_of(problem) : failure_of(problem));
     errors.insert(errors.begin(), console.notes.begin(), console.notes.end());
     const boost::json::object answer = envelope(arguments.front(), status, nullptr, errors);
     const bool one_line = arguments.front() == "run"; // of lines of progress, the last

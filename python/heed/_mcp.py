@@ -89,9 +89,9 @@ def _said(*words: str) -> str:
 
 
 def _output_schema(name: str) -> dict[str, Any]:
-    """The schema of a command's JSON. A report is any object there: clients can't look up other schemas."""
-    schema: dict[str, Any] = json.loads(_said("schema", name).replace('"$ref": "../report.schema.json"',
-                                                                      '"type": "object"'))
+    """The schema of a command's JSON, in which a report is any object: its own schema is long."""
+    schema: dict[str, Any] = json.loads(_said("schema", name).replace('"$ref": "#/$defs/report"', '"type": "object"'))
+    schema.pop("$defs", None)
     return schema
 
 

@@ -58,7 +58,7 @@ def test_tools_have_the_schemas_of_the_commands(tmp_path):
     for name, tool in tools.items():
         jsonschema.Draft202012Validator.check_schema(tool.input_schema)
         jsonschema.Draft202012Validator.check_schema(tool.output_schema)
-        assert tool.output_schema["properties"]["command"] == {"const": name}
+        assert tool.output_schema["properties"]["command"]["const"] == name
         assert len(json.dumps(tool.input_schema)) < 4000, "an agent reads all of them"
     assert tools["check"].annotations.read_only_hint and tools["run"].annotations is None
 

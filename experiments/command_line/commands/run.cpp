@@ -205,7 +205,8 @@ std::string left_in_words(const SweepResult& result, const LeftToSlurm& left, co
                      fmt::join(left.jobs, " "));
 }
 
-RunResult result_of(const SweepResult& result, const ReportData& report) {
+/// @param report  null if the sweep was stopped
+RunResult result_of(const SweepResult& result, boost::json::value report) {
   return {.sweep = result.folder.filename().string(),
           .folder = result.folder.string(),
           .runs = result.runs,
@@ -214,7 +215,17 @@ RunResult result_of(const SweepResult& result, const ReportData& report) {
           .failed = result.executed.failed,
           .interrupted = result.executed.interrupted,
           .remaining = result.executed.remaining,
-          .report = report_document(report)};
+          .report = std::move(report)};
+}
+
+/// Writes the last line of JSON.
+/// @param problem  why the status is not 0
+void answer(int status, const std::string& problem, const RunResult& result, Console& console) {
+  std::vector<Diagnostic> diagnostics = console.notes;
+  if (!problem.empty()) diagnostics.push_back(failure_of(problem));
+  console.data << boost::json::serialize(envelope("run", status, described::value_of(result), diagnostics)) << "\n";
+  console.data.flush();
+  console.has_answered = true;
 }
 
 int run(const RunArguments& arguments, ProcessGroupLauncher* group, Console& console) {
@@ -228,22 +239,21 @@ int run(const RunArguments& arguments, ProcessGroupLauncher* group, Console& con
                                                    : run_here(prepared, arguments, console);
 
   // After Ctrl-C, the user wants the terminal back: `heed report` shows the results so far.
+  const auto stop = [&](const std::string& why) {
+    if (arguments.as_json()) answer(128 + StopSignals::last(), why, result_of(result, nullptr), console);
+    throw Stopped(why);
+  };
   if (result.stopped() && left.runs == 0)
-    throw Stopped(fmt::format("stopped with {} of {} runs done; {}. Resume with\n      {}", result.runs - result.to_do,
-                              result.runs, saved_in_words(result.plan, arguments.out),
-                              same_command(arguments, console)));
+    stop(fmt::format("stopped with {} of {} runs done; {}. Resume with\n      {}", result.runs - result.to_do,
+                     result.runs, saved_in_words(result.plan, arguments.out), same_command(arguments, console)));
 
-  if (left.runs > 0) throw Stopped(left_in_words(result, left, arguments, console));
+  if (left.runs > 0) stop(left_in_words(result, left, arguments, console));
 
   const ReportData report = report_of_sweep(result.plan, arguments.out, result.folder, false, tasks);
   const std::string shortfall = shortfall_in_words(report, result.executed.failed, result.to_do);
   if (arguments.as_json()) {
-    if (!shortfall.empty()) console.notes.push_back(diagnostic_of(shortfall));
     const int status = shortfall.empty() ? 0 : 1;
-    console.data << boost::json::serialize(envelope("run", status, described::value_of(result_of(result, report)),
-                                                    console.notes))
-                 << "\n";
-    console.has_answered = true;
+    answer(status, shortfall, result_of(result, report_document(report)), console);
     return status;
   }
   console.out << render_terminal(report, console.out_style, results_width(console), false);

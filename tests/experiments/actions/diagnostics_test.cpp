@@ -78,6 +78,17 @@ TEST_CASE("Errors of the command line, and errors without a place, are data, too
   CHECK(hinted.hint == "in Heed, this is an entry of [[sweep.block]]: write the line [[sweep.block]] above it");
   CHECK_FALSE(hinted.allowed.has_value());
   CHECK(diagnostic_of("", Severity::note).message.empty());
+
+  const Diagnostic either = diagnostic_of("a.toml:1:1: [train] has no option 'momentum'; did you mean "
+                                          "'train.sgd.momentum' or 'train.muon.momentum'?");
+  CHECK(either.nearest == "train.sgd.momentum");
+  CHECK(either.words == std::vector<std::string>{"train.sgd.momentum", "train.muon.momentum"});
+
+  const Diagnostic failure = failure_of("stopped with 2 of 3 runs done; 1 saved a checkpoint. Resume with\n"
+                                        "      heed run a.toml");
+  CHECK(failure.found == "stopped with 2 of 3 runs done; 1 saved a checkpoint. Resume with");
+  CHECK(failure.hint == "heed run a.toml");
+  CHECK_FALSE(failure.allowed.has_value());
 }
 
 } // namespace heed

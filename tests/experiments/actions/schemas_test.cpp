@@ -6,6 +6,8 @@
 #include "tests/catch.hpp"
 
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace heed {
 
@@ -30,6 +32,33 @@ TEST_CASE("The schema of a struct has each member with its type and text", "[act
   CHECK(properties.at("examples").at("items").at("properties").as_object().contains("output"));
   const boost::json::value metrics = described::schema_of<EvaluateResult>();
   CHECK(metrics.at_pointer("/properties/metrics/additionalProperties/anyOf/1/type") == "null");
+}
+
+namespace {
+
+/// Collects the members without a description.
+void undescribed(const boost::json::value& schema, const std::string& place, std::vector<std::string>& found) {
+  if (const auto* list = schema.if_array())
+    for (const boost::json::value& item : *list) undescribed(item, place, found);
+  const auto* object = schema.if_object();
+  if (!object) return;
+  for (const auto& [key, member] : *object) {
+    undescribed(member, place + "/" + std::string(key), found);
+    if (key == "properties")
+      for (const auto& [name, of] : member.as_object())
+        if (!of.as_object().contains("description")) found.push_back(place + "/" + std::string(name));
+  }
+}
+
+} // namespace
+
+TEST_CASE("Each member of what commands say, and of a report, has a description", "[actions][schemas]") {
+  for (const std::string& name : schema_names()) {
+    if (name == "config") continue; // its options have texts of their own, and its arms refer to them
+    std::vector<std::string> found;
+    undescribed(schema_named(name), name, found);
+    CHECK(found == std::vector<std::string>{});
+  }
 }
 
 TEST_CASE("Each name has a schema, and an unknown name is refused", "[actions][schemas]") {
