@@ -344,7 +344,7 @@ int command_line(const std::vector<std::string>& arguments, Console& given) {
     errors.insert(errors.begin(), console.notes.begin(), console.notes.end());
     const boost::json::object answer = envelope(arguments.front(), status, nullptr, errors);
     const bool one_line = arguments.front() == "run"; // of lines of progress, the last
-    console.data << (one_line ? boost::json::serialize(answer) + "\n" : indented(answer));
+    console.data << (one_line ? json_line(answer) : indented(answer));
     console.data.flush();
   }
   if (!problem.empty()) {

@@ -21,6 +21,17 @@ namespace {
 
 bool is_never_own(std::string_view) { return false; }
 
+/// Texts of JSON are UTF-8, but names of files and what strangers' files say need not be. Other bytes are escaped as
+/// where they are printed.
+void make_utf8(boost::json::value& value) {
+  if (auto* text = value.if_string(); text && each_utf8(*text, [](char32_t) {}) < text->size())
+    *text = without_controls(std::string(*text));
+  else if (auto* list = value.if_array())
+    for (boost::json::value& item : *list) make_utf8(item);
+  else if (auto* object = value.if_object())
+    for (auto& member : *object) make_utf8(member.value());
+}
+
 std::string chosen_format(const std::string& command, const ResultOptions& options, std::string_view fallback) {
   const char* const flag = options.json ? "json" : options.csv ? "csv" : nullptr;
   if (options.json && options.csv)
@@ -75,6 +86,7 @@ void ResultOutput::write(std::string_view text, Console& console) {
 }
 
 void ResultOutput::write_json(boost::json::value result, Console& console, int status) {
+  make_utf8(result);
   write(indented(file_ ? result : envelope(command_, status, std::move(result), console.notes)), console);
   console.has_answered = true;
 }
@@ -83,11 +95,18 @@ boost::json::object envelope(const std::string& command, int status, boost::json
                              std::span<const Diagnostic> diagnostics) {
   boost::json::array all;
   for (const Diagnostic& diagnostic : diagnostics) all.push_back(described::value_of(diagnostic));
-  return {{"heed", this_build().version},
-          {"command", command},
-          {"status", status},
-          {"result", std::move(result)},
-          {"diagnostics", std::move(all)}};
+  boost::json::value out = boost::json::object{{"heed", this_build().version},
+                                               {"command", command},
+                                               {"status", status},
+                                               {"result", std::move(result)},
+                                               {"diagnostics", std::move(all)}};
+  make_utf8(out);
+  return std::move(out.as_object());
+}
+
+std::string json_line(boost::json::value value) {
+  make_utf8(value);
+  return boost::json::serialize(value) + "\n";
 }
 
 bool asks_for_json(std::span<const std::string> arguments) {

@@ -61,6 +61,9 @@ private:
 boost::json::object envelope(const std::string& command, int status, boost::json::value result,
                              std::span<const Diagnostic> diagnostics);
 
+/// JSON on one line, with a line end. Bytes of texts that are not UTF-8 are escaped.
+std::string json_line(boost::json::value value);
+
 /// Whether the arguments of a command ask for JSON: --json, --format json.
 bool asks_for_json(std::span<const std::string> arguments);
 

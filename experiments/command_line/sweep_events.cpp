@@ -3,6 +3,7 @@
 #include "experiments/actions/progress_board.hpp"
 #include "experiments/actions/results.hpp"
 #include "experiments/actions/sweep_start.hpp"
+#include "experiments/command_line/result_output.hpp"
 #include "experiments/command_line/run_display.hpp"
 #include "experiments/engines/engine.hpp"
 #include "experiments/engines/instruction_sets.hpp"
@@ -12,7 +13,6 @@
 #include "experiments/system/polling.hpp"
 #include "experiments/system/stop_signals.hpp"
 
-#include <boost/json.hpp>
 #include <fmt/format.h>
 #include <optional>
 #include <set>
@@ -174,7 +174,7 @@ private:
     line.done = board_->done();
     line.runs = board_->total();
     line.seconds_left = board_->seconds_left(RunDisplay::steady_seconds());
-    console_.data << boost::json::serialize(described::value_of(line)) << "\n";
+    console_.data << json_line(described::value_of(line));
     console_.data.flush();
   }
 

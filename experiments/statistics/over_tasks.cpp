@@ -123,8 +123,7 @@ Ranked ranked(const TaskRuns& runs) {
   Ranked out;
   for (const std::vector<double>& task : runs) out.values.insert(out.values.end(), task.begin(), task.end());
   std::ranges::sort(out.values);
-  const auto same = std::ranges::unique(out.values);
-  out.values.erase(same.begin(), same.end());
+  out.values.erase(std::unique(out.values.begin(), out.values.end()), out.values.end());
   for (const std::vector<double>& task : runs) {
     std::vector<std::size_t>& places = out.places.emplace_back();
     for (const double x : task)

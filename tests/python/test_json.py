@@ -142,6 +142,16 @@ def test_errors_are_data(folder, run, words, expected):
     assert error["message"] and error["found"]
 
 
+def test_json_is_utf8_whatever_names_are(folder):
+    name = os.fsencode(folder) + b"/r\xff"
+    os.mkdir(name)
+    for words in (["status", name], ["status", name + b"x"], ["run", "small.toml", "train.steps=2", "--out", name]):
+        done = subprocess.run([HEED, *words, "--json"], cwd=folder, capture_output=True)
+        assert done.returncode == (2 if words[-1].endswith(b"x") else 0)
+        for line in done.stdout.decode().splitlines() if words[0] == "run" else [done.stdout.decode()]:
+            assert json.loads(line)
+
+
 def test_notes_are_diagnostics(folder, run):
     (folder / "runs" / "0123456789abcdef").mkdir()
     try:

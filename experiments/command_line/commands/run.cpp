@@ -223,7 +223,7 @@ RunResult result_of(const SweepResult& result, boost::json::value report) {
 void answer(int status, const std::string& problem, const RunResult& result, Console& console) {
   std::vector<Diagnostic> diagnostics = console.notes;
   if (!problem.empty()) diagnostics.push_back(failure_of(problem));
-  console.data << boost::json::serialize(envelope("run", status, described::value_of(result), diagnostics)) << "\n";
+  console.data << json_line(envelope("run", status, described::value_of(result), diagnostics));
   console.data.flush();
   console.has_answered = true;
 }
