@@ -42,12 +42,13 @@ void take_place(std::string_view& rest, Diagnostic& out) {
   rest.remove_prefix(end + 2);
 }
 
-/// Cuts the part from `begin` to the next `end` out of the message; returns what is between them.
+/// Cuts the last part from `begin` to `end` out of the message; returns what is between the two. A user's text within
+/// the message may have the same words, but then a quote follows.
 Text take_between(std::string& text, std::string_view begin, std::string_view end) {
-  const std::size_t from = text.find(begin);
+  const std::size_t from = text.rfind(begin);
   if (from == text.npos) return {};
   const std::size_t first = from + begin.size(), last = text.find(end, first);
-  if (last == text.npos) return {};
+  if (last == text.npos || text.substr(last + end.size()).starts_with('\'')) return {};
   std::string inside = text.substr(first, last - first);
   text.erase(from, last + end.size() - from);
   return inside;

@@ -29,6 +29,7 @@ struct Side {
 };
 
 Side side_of(const std::string& word, const std::string& out) {
+  if (word == "-") return {"standard input", load_settings(word, {}).resolve(), std::nullopt};
   std::error_code error;
   if (word.ends_with(".toml") && !std::filesystem::is_directory(word, error))
     return {word, load_settings(word, {}).resolve(), std::nullopt};

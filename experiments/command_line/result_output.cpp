@@ -32,6 +32,8 @@ void make_utf8(boost::json::value& value) {
     for (auto& member : *object) make_utf8(member.value());
 }
 
+} // namespace
+
 std::string chosen_format(const std::string& command, const ResultOptions& options, std::string_view fallback) {
   const char* const flag = options.json ? "json" : options.csv ? "csv" : nullptr;
   if (options.json && options.csv)
@@ -41,8 +43,6 @@ std::string chosen_format(const std::string& command, const ResultOptions& optio
                               command, flag, options.format));
   return flag ? flag : options.format.empty() ? std::string(fallback) : options.format;
 }
-
-} // namespace
 
 void add_result_options(Command& command, ResultOptions& options, const std::vector<std::string>& formats) {
   const auto has = [&](const char* format) { return std::ranges::count(formats, format) > 0; };
@@ -111,7 +111,7 @@ std::string json_line(boost::json::value value) {
 
 bool asks_for_json(std::span<const std::string> arguments) {
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i)
-    if (arguments[i] == "--json" || arguments[i] == "--format=json" ||
+    if (arguments[i] == "--json" || arguments[i] == "--json=true" || arguments[i] == "--format=json" ||
         (arguments[i] == "--format" && i + 1 < arguments.size() && arguments[i + 1] == "json"))
       return true;
   return false;

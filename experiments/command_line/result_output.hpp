@@ -23,6 +23,11 @@ struct ResultOptions {
   bool json = false, csv = false, force = false;
 };
 
+/// The format that the options choose. Throws heed::Refused if they name several.
+/// @param command   its name, for messages
+/// @param fallback  the format if none is given
+std::string chosen_format(const std::string& command, const ResultOptions& options, std::string_view fallback);
+
 /// Adds the options. @param formats  what the command prints, first the default; --json and --csv are short for two
 void add_result_options(Command& command, ResultOptions& options, const std::vector<std::string>& formats);
 

@@ -25,6 +25,33 @@ namespace heed {
 
 namespace {
 
+/// What a user must know of Slurm while runs wait there.
+class SlurmComplaints {
+public:
+  /// @param slurm  null for a local sweep
+  explicit SlurmComplaints(const SlurmLauncher* slurm) : slurm_(slurm) {}
+
+  /// What is new: each time that Slurm stops or resumes answering, and each obstacle once. An obstacle is a reason for
+  /// which runs may wait for ever.
+  std::vector<std::string> news() {
+    std::vector<std::string> out;
+    if (!slurm_) return out;
+    for (const std::string& obstacle : slurm_->obstacles())
+      if (told_.insert(obstacle).second)
+        out.push_back(fmt::format("{}; it may wait forever: scancel it, request less, and start again", obstacle));
+    if (slurm_->complaint() == complaint_) return out;
+    complaint_ = slurm_->complaint();
+    out.push_back(complaint_.empty() ? "Slurm answers again"
+                                     : fmt::format("Slurm does not answer ({}); jobs in Slurm continue", complaint_));
+    return out;
+  }
+
+private:
+  const SlurmLauncher* slurm_;
+  std::string complaint_;
+  std::set<std::string> told_;
+};
+
 /// Shows a sweep's progress on standard error. Ctrl-C stops a local sweep; for a sweep in Slurm, it only stops the
 /// display.
 class ShownSweep : public SweepEvents {
@@ -33,7 +60,7 @@ public:
   /// @param slurm  the launcher of a sweep in Slurm; null for a local sweep
   ShownSweep(const Preparation& prepared, const std::filesystem::path& out, const SlurmLauncher* slurm,
              Console& console)
-      : prepared_(prepared), out_(out), slurm_(slurm), console_(console),
+      : prepared_(prepared), out_(out), slurm_(slurm), console_(console), complaints_(slurm),
         superseded_(find_superseded_sweep(prepared.plan, out)) {}
 
   void ready(const SweepStart& start) override {
@@ -82,30 +109,17 @@ public:
     const bool stop = StopSignals::requested();
     if (stop && !slurm_)
       display_->say("stopping: running jobs save a checkpoint first (Ctrl-C again stops them at once)");
-    if (slurm_) tell_complaint();
+    for (const std::string& news : complaints_.news()) display_->say(news);
     display_->tick();
     return stop;
   }
 
 private:
-  /// Reports each time that Slurm stops or resumes answering. Reports each obstacle once. An obstacle is a reason for
-  /// which runs may wait for ever.
-  void tell_complaint() {
-    for (const std::string& obstacle : slurm_->obstacles())
-      if (told_.insert(obstacle).second)
-        display_->say(fmt::format("{}; it may wait forever: scancel it, request less, and start again", obstacle));
-    if (slurm_->complaint() == complaint_) return;
-    complaint_ = slurm_->complaint();
-    display_->say(complaint_.empty() ? "Slurm answers again"
-                                     : fmt::format("Slurm does not answer ({}); jobs in Slurm continue", complaint_));
-  }
-
   const Preparation& prepared_;
   const std::filesystem::path& out_;
   const SlurmLauncher* slurm_;
   Console& console_;
-  std::string complaint_;
-  std::set<std::string> told_;
+  SlurmComplaints complaints_;
   std::optional<SupersededSweep> superseded_;
   std::optional<RunDisplay> display_;
   std::optional<WaitScope> waits_;
@@ -115,13 +129,23 @@ private:
 /// Writes a line of JSON for each event of a sweep (RunLine). Ctrl-C acts as in ShownSweep.
 class LinesOfSweep : public SweepEvents {
 public:
-  LinesOfSweep(const Preparation& prepared, Console& console) : prepared_(prepared), console_(console) {}
+  LinesOfSweep(const Preparation& prepared, const std::filesystem::path& out, const SlurmLauncher* slurm,
+               Console& console)
+      : prepared_(prepared), out_(out), slurm_(slurm), console_(console), complaints_(slurm),
+        superseded_(find_superseded_sweep(prepared.plan, out)) {}
 
   void ready(const SweepStart& start) override {
     board_.emplace(board_runs(prepared_, start.plan), RunDisplay::steady_seconds());
     each_run(start.plan, [&](const PlannedRun& run, const Trial*) { ids_.push_back(run.id); });
     write({.event = "ready", .text = start_in_words(start)});
-    waits_.emplace([this](const std::string& what) { write({.event = "message", .text = what}); });
+    if (superseded_)
+      for (const std::string& sentence : superseded_in_words(*superseded_, start.plan, out_)) message(sentence);
+    const std::string pinned = start.plan.frozen ? start.plan.frozen->kernels : "";
+    if (const std::string words = instruction_set_in_words(prepared_, pinned, slurm_);
+        !words.empty() && start.to_do > 0)
+      message(words);
+    last_progress_.resize(ids_.size());
+    waits_.emplace([this](const std::string& what) { message(what); });
     signals_.emplace();
   }
 
@@ -129,13 +153,13 @@ public:
     const double now = RunDisplay::steady_seconds();
     board_->take(event, now);
     const bool progresses = event.kind == RunEvent::Kind::progress;
-    if (progresses && now - last_progress_ < progress_seconds) return;
+    if (progresses && now - last_progress_.at(event.run) < progress_seconds) return;
     RunLine line{.event = std::string(word_of(event.kind)),
                  .run = ids_.at(event.run),
                  .label = board_->label(event.run),
                  .text = event.reason};
     if (progresses) {
-      last_progress_ = now;
+      last_progress_.at(event.run) = now;
       line.step = event.progress.step;
       line.steps = event.progress.steps;
       line.loss = event.progress.loss;
@@ -151,7 +175,10 @@ public:
       write({.event = "tuned", .label = plan.arms[a].label, .text = tuning_in_words(*plan.tuning, a)});
   }
 
-  bool stop_requested() override { return StopSignals::requested(); }
+  bool stop_requested() override {
+    for (const std::string& news : complaints_.news()) message(news);
+    return StopSignals::requested();
+  }
 
 private:
   static constexpr double progress_seconds = 1;
@@ -170,6 +197,8 @@ private:
     return "interrupted";
   }
 
+  void message(const std::string& text) { write({.event = "message", .text = text}); }
+
   void write(RunLine line) {
     line.done = board_->done();
     line.runs = board_->total();
@@ -179,9 +208,13 @@ private:
   }
 
   const Preparation& prepared_;
+  const std::filesystem::path& out_;
+  const SlurmLauncher* slurm_;
   Console& console_;
+  SlurmComplaints complaints_;
+  std::optional<SupersededSweep> superseded_;
   std::vector<std::string> ids_;
-  double last_progress_ = 0;
+  std::vector<double> last_progress_; ///< of each run
   std::optional<ProgressBoard> board_;
   std::optional<WaitScope> waits_;
   std::optional<StopSignals> signals_;
@@ -191,7 +224,7 @@ private:
 
 std::unique_ptr<SweepEvents> sweep_events(bool as_json, const Preparation& prepared, const std::filesystem::path& out,
                                           const SlurmLauncher* slurm, Console& console) {
-  if (as_json) return std::make_unique<LinesOfSweep>(prepared, console);
+  if (as_json) return std::make_unique<LinesOfSweep>(prepared, out, slurm, console);
   return std::make_unique<ShownSweep>(prepared, out, slurm, console);
 }
 

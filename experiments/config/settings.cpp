@@ -143,6 +143,13 @@ void merge_sweep(ConfigFile& file, SweepSpec& sweep) {
   sweep.present |= file.has_sweep;
 }
 
+/// "option = text" as TOML. Throws heed::Refused if it is not that, or sets another option, too.
+toml::table one_value(const std::string& option, const std::string& text) {
+  toml::table parsed = parse_toml(fmt::format("{} = {}", option, text), "");
+  if (parsed.size() != 1) throw Refused("it sets other options, too");
+  return parsed;
+}
+
 std::string not_for_command_line(const std::string& key) {
   if (key == "extends") return "extends is allowed only in a file";
   if (key == "block.override" || key.starts_with("block.override."))
@@ -150,7 +157,7 @@ std::string not_for_command_line(const std::string& key) {
            "set "
            "an option of one block, such as block[3].dropout=0.1";
   if (key == "sweep" || key.starts_with("sweep."))
-    return fmt::format("{} is no option of a sweep; the command line can set {}", key,
+    return fmt::format("{} is {}; its options are {}", key, key == "sweep" ? "a table" : "no option of a sweep",
                        joined(sweep_options(), ", ",
                               [](std::string_view name) { return fmt::format("sweep.{}", name); }));
   return "";
@@ -263,7 +270,7 @@ std::string Settings::override_seeds(const std::string& text) {
     return "";
   }
   try {
-    const toml::table parsed = parse_toml(fmt::format("seeds = {}", text), "");
+    const toml::table parsed = one_value("seeds", text);
     auto seeds = read_seeds(*parsed.get("seeds"));
     if (const auto* wrong = std::get_if<std::string>(&seeds)) return *wrong;
     sweep->seeds = std::move(std::get<0>(seeds));
@@ -280,7 +287,7 @@ std::string Settings::override_looks(const std::string& text, const Origin& orig
   try {
     sweep->looks = {{}, origin};
     if (text != "@default") {
-      const toml::table parsed = parse_toml(fmt::format("looks = {}", text), "");
+      const toml::table parsed = one_value("looks", text);
       auto looks = read_looks(*parsed.get("looks"));
       if (const auto* wrong = std::get_if<WrongNode>(&looks)) return wrong->why;
       sweep->looks.seeds = std::move(std::get<0>(looks));
@@ -311,13 +318,13 @@ void Settings::override_sweep(const std::string& option, const std::string& text
   }
   std::optional<toml::table> parsed;
   try {
-    parsed = parse_toml(fmt::format("{} = {}", option, text), origin.file);
+    parsed = one_value(option, text);
   } catch (const Refused&) {
     if (option != "match" && option != "reference" && option != "within")
       return problems.add(fmt::format("{}: sweep.{} is '{}'; it must be a value in the syntax of TOML, for example: "
                                       "sweep.block=[{{ grid = {{ \"model.width\" = [32, 64] }} }}]",
                                       origin.text(), option, text));
-    parsed = parse_toml(fmt::format("{} = {}", option, toml_string(text)), origin.file); // a word without its quotes
+    parsed = one_value(option, toml_string(text)); // a word without its quotes
   }
   ConfigFile file;
   file.has_sweep = true;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <fmt/format.h>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -29,8 +30,11 @@ void refuse_tuned_overrides(const Settings& settings, const std::vector<std::str
 
 /// The settings of a file, or of standard input ("-").
 Settings settings_of(const std::filesystem::path& file) {
+  if (file != "-") return Settings::load(file);
   constexpr std::size_t most = std::size_t{1} << 20;
-  return file == "-" ? Settings::parse(standard_input(most), "standard input") : Settings::load(file);
+  static const std::string text = standard_input(most); // it can be read once
+  if (text.empty()) throw Refused("standard input is empty, and - means a config there; a line # is an empty config");
+  return Settings::parse(text, "standard input");
 }
 
 } // namespace

@@ -7,6 +7,7 @@ import contextlib
 import json
 import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 
+from ._heed import Refused
 from ._heed import version as _whole_version
 from ._program import PROGRAM
 from ._toml import config_text
@@ -69,11 +71,11 @@ _TOOLS = {
     "report": _Tool("The report of a sweep, finished or not: each arm's answer, p, interval, and notes.",
                     {"out": _OUT, "sweep": {"type": "string", "description": "its name [the latest]"}}),
     "options": _Tool("Options of a config: meaning, default, bounds, unit, words.",
-                     {"table": {"type": "string", "description": "a table, an option, or a word: train, clip"}}, (),
-                     _READS),
+                     {"table": {"type": "string", "description": "a table, an option, or a word: train, clip"}},
+                     ("table",), _READS),
     "variants": _Tool("Variants: formula, paper, options, what they exclude.",
-                      {"family": {"type": "string", "description": "attention.score, score, position, ..."}}, (),
-                      _READS),
+                      {"family": {"type": "string", "description": "attention.score, score, position, ..."}},
+                      ("family",), _READS),
     "compare": _Tool("Report results that were made elsewhere, from a table (CSV, TSV, JSON lines).",
                      {"file": {"type": "string"}, "metric": {**_TEXTS, "description": "columns"},
                       "reference": {"type": "string", "description": "the arm that the others are compared with"},
@@ -103,37 +105,62 @@ def _tools() -> list[types.Tool]:
             for name, tool in _TOOLS.items()]
 
 
-def _repeated(option: str, values: list[str]) -> list[str]:
-    return [word for value in values for word in (option, value)]
+_TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,),
+                                       "object": (dict,)}
+
+
+def _complaint(name: str, given: Any) -> str:
+    """What is wrong with the arguments of a tool; empty if nothing is. Clients need not check the schema."""
+    tool = _TOOLS.get(name)
+    if tool is None:
+        return f"there is no tool {name}; tools: {', '.join(_TOOLS)}"
+    for argument in given:
+        if argument not in tool.properties:
+            return f"{name} has no argument {argument}; arguments: {', '.join(tool.properties)}"
+    for argument in tool.required:
+        if argument not in given:
+            return f"{name} needs {argument}"
+    for argument, value in given.items():
+        kind = tool.properties[argument]["type"]
+        if kind == "array":
+            right = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        else:
+            kinds = [kind] if isinstance(kind, str) else kind
+            right = any(isinstance(value, _TYPES[one]) for one in kinds) and ("boolean" in kinds) == isinstance(value, bool)
+        if not right:
+            return f"{argument} of {name} must be {'a list of texts' if kind == 'array' else kind}"
+        if any(isinstance(text, str) and "\0" in text for text in (value if isinstance(value, list) else [value])):
+            return f"{argument} of {name} has a NUL character"
+    return ""
 
 
 def _command(name: str, given: Mapping[str, Any]) -> tuple[list[str], str]:
-    """The words of the command line, and its standard input."""
-    words, text = [name], ""
+    """The words of the command line, and its standard input. No text of the caller can be an option."""
+    options, text = [], ""
+    positional: list[str] = [given[key] for key in ("file", "table", "family") if key in given]
     if "config" in given:
         config = given["config"]
         if isinstance(config, str) and config.endswith(".toml") and "\n" not in config:
-            words.append(config)
+            positional.append(config)
         else:
-            words.append("-")
+            positional.append("-")
             text = config if isinstance(config, str) else config_text(config)
-    words += [given[key] for key in ("file", "table", "family") if key in given]
-    words += given.get("overrides", [])
+    positional += given.get("overrides", [])
     for option in ("out", "jobs", "threads", "sweep", "reference", "margin"):
         if option in given:
-            words += [f"--{option}", str(given[option])]
+            options.append(f"--{option}={given[option]}")
     for option in ("metric", "arm", "group"):
-        words += _repeated(f"--{option}", given.get(option, []))
+        options += [f"--{option}={value}" for value in given.get(option, [])]
     if given.get("probe") is False:
-        words.append("--no-probe")
-    return [*words, "--json"], text
+        options.append("--no-probe")
+    return [name, *options, "--json", "--", *positional], text
 
 
-def _envelope(name: str, notes: list[str]) -> dict[str, Any]:
-    """The answer of a command that goes on."""
+def _envelope(name: str, status: int, message: str) -> dict[str, Any]:
+    """An answer without a result: of a command that continues, or that ended without an answer."""
     empty = dict.fromkeys(("file", "line", "column", "option", "found", "allowed", "nearest", "hint"))
-    return {"heed": _VERSION, "command": name, "status": 0, "result": None,
-            "diagnostics": [{"severity": "note", "message": note, **empty, "words": []} for note in notes]}
+    note: dict[str, Any] = {"severity": "error" if status else "note", "message": message, **empty, "words": []}
+    return {"heed": _VERSION, "command": name, "status": status, "result": None, "diagnostics": [note]}
 
 
 class _Commands:
@@ -148,42 +175,57 @@ class _Commands:
         words, text = _command(name, {key: value for key, value in given.items() if key != "wait_seconds"})
         if name != "run":
             return await self._say(words, text, name)
-        key = json.dumps([words, text])
-        if key not in self.sweeps:
+        # Files that the config names may have changed since the last call, and the plan's name tells.
+        planned = await self._say(*_command("plan", {**{key: given[key] for key in _OF_CONFIG if key in given},
+                                                     "probe": False}), "plan")
+        if planned["status"] != 0:
+            return {**planned, "command": name}
+        key = json.dumps([planned["result"]["sweep"], words])
+        if key not in self.sweeps or self.sweeps[key].done():
             self.sweeps[key] = asyncio.create_task(self._say(words, text, key))
         sweep = self.sweeps[key]
         done, _ = await asyncio.wait([sweep], timeout=given.get("wait_seconds", 50))
         if done:
-            del self.sweeps[key]
             return sweep.result()
         progress = self.newest.get(key, "it has just begun")
-        return _envelope(name, [f"the sweep continues: {progress}; status shows more, and run with the same arguments "
-                                "waits again"])
+        return _envelope(name, 0, f"the sweep continues: {progress}; status shows more, and run with the same arguments "
+                                  "waits again")
 
     async def _say(self, words: list[str], text: str, key: str) -> dict[str, Any]:
-        process = await asyncio.create_subprocess_exec(
-            PROGRAM, *words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL, limit=1 << 30)
-        self.processes.add(process)
-        try:
-            assert process.stdin and process.stdout
-            process.stdin.write(text.encode())
-            with contextlib.suppress(ConnectionError):  # it has refused before it read
-                await process.stdin.drain()
-            process.stdin.close()
-            whole = b""
-            async for line in process.stdout:
-                if words[0] == "run" and b'"event"' in line[:16]:
-                    told = json.loads(line)
-                    self.newest[key] = f"{told['done']} of {told['runs']} runs are done"
-                else:
-                    whole += line
-            await process.wait()
-        finally:
-            self.processes.discard(process)
-            self.newest.pop(key, None)
-        answer: dict[str, Any] = json.loads(whole)
-        return answer
+        with tempfile.TemporaryFile() as errors:
+            process = await asyncio.create_subprocess_exec(
+                PROGRAM, *words, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=errors,
+                limit=1 << 30)
+            self.processes.add(process)
+            try:
+                assert process.stdin and process.stdout
+                with contextlib.suppress(ConnectionError):  # it has refused before it read
+                    process.stdin.write(text.encode())
+                    await process.stdin.drain()
+                    process.stdin.close()
+                lines: list[bytes] = []
+                async for line in process.stdout:
+                    if words[0] == "run" and b'"event"' in line[:16]:
+                        told = json.loads(line)
+                        self.newest[key] = f"{told['done']} of {told['runs']} runs are done"
+                    else:
+                        lines.append(line)
+                await process.wait()
+            finally:
+                self.newest.pop(key, None)
+                if process.returncode is None:  # the call was cancelled
+                    process.terminate()
+                    await process.wait()
+                self.processes.discard(process)
+            try:
+                answer: dict[str, Any] = json.loads(b"".join(lines))
+            except ValueError:
+                errors.seek(0)
+                said = errors.read()[-2000:].decode(errors="replace").strip()
+                status = process.returncode or 0
+                how = f"by signal {-status}" if status < 0 else f"with status {status}"
+                return _envelope(words[0], 1, f"heed ended {how} and without an answer; it said: {said}")
+            return answer
 
     async def stop(self) -> None:
         """Sweeps save a checkpoint and stop."""
@@ -200,15 +242,13 @@ async def _serve() -> None:
         return types.ListToolsResult(tools=tools)
 
     async def called(_: ServerRequestContext[Any], asked: types.CallToolRequestParams) -> types.CallToolResult:
-        known = _TOOLS.get(asked.name)
         given = asked.arguments or {}
-        wrong = [] if known is None else [name for name in given if name not in known.properties]
-        missing = [] if known is None else [name for name in known.required if name not in given]
-        if known is None or wrong or missing:
-            told = (f"there is no tool {asked.name}; tools: {', '.join(_TOOLS)}" if known is None else
-                    f"{asked.name} has no argument {wrong[0]}" if wrong else f"{asked.name} needs {missing[0]}")
-            return types.CallToolResult(content=[types.TextContent(type="text", text=told)], is_error=True)
-        answer = await commands.answer(asked.name, given)
+        if wrong := _complaint(asked.name, given):
+            return types.CallToolResult(content=[types.TextContent(type="text", text=wrong)], is_error=True)
+        try:
+            answer = await commands.answer(asked.name, given)
+        except (Refused, TypeError) as error:  # of a config that is no config
+            return types.CallToolResult(content=[types.TextContent(type="text", text=str(error))], is_error=True)
         return types.CallToolResult(content=[types.TextContent(type="text", text=json.dumps(answer))],
                                     structured_content=answer, is_error=answer["status"] != 0)
 

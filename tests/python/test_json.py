@@ -128,17 +128,17 @@ def test_a_file_has_the_result_without_envelope(folder, run):
 @pytest.mark.parametrize("words, expected", [
     (["check", "small.toml", "attention.score=addtive"], {"option": "attention.score", "nearest": "additive"}),
     (["check", "small.toml", "--pictur", "x"], {"nearest": "--picture", "hint": "heed check --help lists what is available"}),
-    (["evaluate", "zzzz"], {"found": "no run in 'runs' has an ID that begins with 'zzzz'"}),
+    (["evaluate", "zzzz"], {"file": None, "nearest": None}),
     (["show", "nothing.toml"], {"file": "nothing.toml"}),
     (["compare", "table.csv", "--metric", "ac", "--reference", "a"], {"nearest": "acc"}),
-    (["report", "--sweep", "large"], {"severity": "error"}),
+    (["report", "--sweep", "large"], {"option": None}),
     (["run", "small.toml", "train.steps=many"], {"option": "train.steps", "file": "command line", "line": None}),
     (["data", "small.toml", "task.kind=text"], {"option": "data.path"}),
     (["options", "trian"], {"nearest": "train"}),
 ])
 def test_errors_are_data(folder, run, words, expected):
     (error,) = [d for d in ask(folder, *words, status=2)["diagnostics"] if d["severity"] == "error"]
-    assert {key: error[key] for key in expected if key != "found"} == {k: v for k, v in expected.items() if k != "found"}
+    assert {key: error[key] for key in expected} == expected
     assert error["message"] and error["found"]
 
 
@@ -167,8 +167,28 @@ def test_configs_come_from_standard_input(folder, run):
     assert done["runs"] == 4 and done["finished"] == 0  # they are there
     (error,) = ask(folder, "check", "-", status=2, stdin="[model]\nwidht = 3\n")["diagnostics"]
     assert (error["file"], error["line"], error["nearest"]) == ("standard input", 2, "width")
+    for words in (["check", "-"], ["show", "-"], ["diff", "-", run]):
+        (error,) = ask(folder, *words, status=2, stdin="")["diagnostics"]
+        assert error["found"].startswith("standard input is empty")
+    assert ask(folder, "show", "-", "--diff-from", "reference", stdin=CONFIG)["result"]["differences"]
+    assert ask(folder, "diff", "-", run, stdin=CONFIG)["result"]["options"] == []
+    with subprocess.Popen([HEED, "check", "-"], stdin=os.open(folder, os.O_RDONLY),
+                          stderr=subprocess.PIPE, text=True) as process:
+        assert "standard input can't be read" in process.stderr.read()
+    assert process.returncode == 2
     blocks = 'sweep.block=[{ grid = { "model.width" = [8, 24] } }]'
     assert len(ask(folder, "check", "-", blocks, stdin=CONFIG)["result"]["arms"]) == 3
+
+
+def test_lines_say_which_sweep_is_superseded(folder, run):
+    done = subprocess.run([HEED, "run", "small.toml", "sweep.seeds=3", "--json"], cwd=folder, check=True,
+                          capture_output=True, text=True)
+    messages = [line["text"] for line in map(json.loads, done.stdout.splitlines()[:-1]) if line["event"] == "message"]
+    assert messages[0].startswith("a new sweep: the configuration differs from the one of "), messages
+    assert "4 of its 4 runs are in this one, too, 4 of them finished" in messages[1]
+    refused = subprocess.run([HEED, "run", "small.toml", "--json", "--format", "terminal"], cwd=folder,
+                             capture_output=True, text=True)
+    assert refused.returncode == 2 and "--json is short for --format json" in refused.stderr
 
 
 def test_a_stopped_sweep_says_so(folder):
@@ -200,7 +220,7 @@ def test_a_program_with_the_schemas_only(tmp_path):
     for _ in range(5):
         words = [f"{key}={value}" for key, value in settings.items()] + sweep
         envelope = json.loads(subprocess.run([HEED, "check", "-", *words, "--json"], cwd=tmp_path, capture_output=True,
-                                             text=True, input="").stdout)
+                                             text=True, input="#\n").stdout)
         errors = [d for d in envelope["diagnostics"] if d["severity"] == "error"]
         for error in errors:
             table, name = error["option"].split(".")
@@ -210,7 +230,7 @@ def test_a_program_with_the_schemas_only(tmp_path):
         if envelope["status"] == 0:
             break
     assert mended == {"attention.score", "model.width"} and settings["attention.score"] == "additive"
-    result = ask(tmp_path, "run", "-", *words, stdin="")["result"]
+    result = ask(tmp_path, "run", "-", *words, stdin="#")["result"]
     arms = {arm["label"]: arm["answer"] for arm in result["report"]["arms"]}
     assert list(arms) == ["reference (position = sinusoidal)", "position = none"]
     assert arms["position = none"] in ("better", "worse", "same", "undecided")

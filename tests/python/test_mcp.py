@@ -4,10 +4,11 @@ import asyncio
 import contextlib
 import json
 import os
+import pathlib
+import signal
 import subprocess
 import sys
 
-import heed
 import jsonschema
 import pytest
 from mcp import ClientSession
@@ -113,10 +114,61 @@ def test_at_the_end_a_sweep_saves_a_checkpoint_and_stops(tmp_path):
 
 @pytest.mark.parametrize("name, given, words", [
     ("train", {}, "there is no tool train"), ("check", {}, "check needs config"),
-    ("check", {"config": "a.toml", "overide": []}, "check has no argument overide")])
+    ("check", {"config": "a.toml", "overide": []}, "check has no argument overide"),
+    ("check", {"config": 3}, "config of check must be"), ("plan", {"config": "#", "probe": 1}, "probe of plan must be"),
+    ("check", {"config": "#", "overrides": "sweep.seeds=6"}, "overrides of check must be a list of texts"),
+    ("run", {"config": "#", "jobs": True}, "jobs of run must be"), ("run", {"config": "#", "wait_seconds": "5"}, "must be"),
+    ("check", {"config": "#", "overrides": ["name=\0"]}, "NUL")])
 def test_wrong_calls_are_refused(tmp_path, name, given, words):
     (answer,) = ask(tmp_path, (name, given))
     assert answer.is_error and words in answer.content[0].text
+
+
+def test_texts_are_never_options(tmp_path):
+    (tmp_path / "a.toml").write_text(CONFIG)
+    for words in (["--output", "planted.json", "--force"], ["--picture", "planted.svg"], ["--on", "slurm"]):
+        for name in ("check", "run"):
+            (answer,) = ask(tmp_path, (name, {"config": "a.toml", "overrides": words}))
+            assert answer.is_error and "is not an assignment" in answer.content[0].text, answer
+    (answer,) = ask(tmp_path, ("options", {"table": "--help"}))
+    assert answer.is_error and answer.structured_content["status"] == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.toml"]
+
+
+def test_an_edited_file_is_another_sweep_and_equal_calls_share_one(tmp_path):
+    (tmp_path / "base.toml").write_text(CONFIG)
+    (tmp_path / "a.toml").write_text('extends = "base.toml"\n')
+    run = {"config": "a.toml", "overrides": ["train.steps=100"], "jobs": 1}
+
+    async def calls():
+        async with session(tmp_path) as client:
+            await client.call_tool("run", {**run, "wait_seconds": 0})
+            (tmp_path / "base.toml").write_text(CONFIG.replace("seeds = 6", "seeds = 5"))
+            edited = await client.call_tool("run", {**run, "wait_seconds": 300})
+            (tmp_path / "base.toml").write_text(CONFIG)
+            both = await asyncio.gather(*(client.call_tool("run", {**run, "wait_seconds": 300}) for _ in range(2)))
+            return edited, *both
+    edited, first, second = (answer.structured_content["result"] for answer in asyncio.run(calls()))
+    assert edited["report"]["seeds"] == [0, 1, 2, 3, 4] and first["report"]["seeds"] == [0, 1, 2, 3, 4, 5]
+    assert first["sweep"] == second["sweep"] != edited["sweep"]
+
+
+def test_a_program_that_dies_is_an_error_with_the_reason(tmp_path):
+    async def call():
+        async with session(tmp_path) as client:
+            long = {"config": CONFIG, "overrides": ["train.steps=1000000"], "jobs": 1}
+            await client.call_tool("run", {**long, "wait_seconds": 2})
+            waiting = asyncio.create_task(client.call_tool("run", {**long, "wait_seconds": 60}))
+            await asyncio.sleep(1)
+            found = subprocess.run(["pgrep", "-f", f"{tmp_path}|heed run --jobs=1 --json -- -"], capture_output=True, text=True)
+            for process in found.stdout.split():
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    if os.readlink(f"/proc/{process}/cwd") == str(tmp_path) and b" run" in pathlib.Path(
+                            f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" "):
+                        os.kill(int(process), signal.SIGKILL)
+            return await waiting
+    answer = asyncio.run(call())
+    assert answer.is_error and "heed ended by signal 9" in answer.structured_content["diagnostics"][0]["message"]
 
 
 def test_tables_made_elsewhere_options_and_variants(tmp_path):
@@ -137,4 +189,4 @@ def test_without_the_package_heed_says_how_to_get_it(tmp_path):
                                                     "sys.argv = ['heed', 'mcp']\n"
                                                     "from heed._program import main; main()"],
                              capture_output=True, text=True)
-    assert without.returncode == 1 and "pip install 'mcp" in without.stderr and heed.__version__
+    assert without.returncode == 1 and "pip install 'mcp" in without.stderr

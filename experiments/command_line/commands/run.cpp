@@ -58,9 +58,8 @@ struct RunArguments {
   std::string on = "here";
   std::optional<std::string> slurm_file;
   std::vector<std::string> slurm; ///< the overrides that begin with "slurm."
-  std::string format;
-  bool json = false;
-  bool as_json() const { return json || format == "json"; }
+  ResultOptions result;
+  bool as_json() const { return chosen_format("run", result, "terminal") == "json"; }
 };
 
 bool on_slurm(const RunArguments& arguments) { return arguments.on == "slurm"; }
@@ -244,8 +243,10 @@ int run(const RunArguments& arguments, ProcessGroupLauncher* group, Console& con
     throw Stopped(why);
   };
   if (result.stopped() && left.runs == 0)
-    stop(fmt::format("stopped with {} of {} runs done; {}. Resume with\n      {}", result.runs - result.to_do,
-                     result.runs, saved_in_words(result.plan, arguments.out), same_command(arguments, console)));
+    stop(fmt::format("stopped with {} of {} runs done; {}. Resume{} with\n      {}", result.runs - result.to_do,
+                     result.runs, saved_in_words(result.plan, arguments.out),
+                     arguments.config == "-" ? ", with the same config on standard input," : "",
+                     same_command(arguments, console)));
 
   if (left.runs > 0) stop(left_in_words(result, left, arguments, console));
 
@@ -289,6 +290,7 @@ int lead(MpiRanks& ranks, const RunArguments& arguments, Console& console) {
   ProcessGroupLauncher launcher(ranks, parts_of_worker());
   const auto end = [&](int status) {
     console.out.flush();
+    console.data.flush();
     if (launcher.broken()) ranks.abort(status);
     announce_end(ranks);
     ranks.finish();
@@ -329,6 +331,7 @@ int follow_first(MpiRanks& ranks, Console& console) {
 
 int run_command(const RunArguments& given, Console& console) {
   RunArguments arguments = given;
+  static_cast<void>(arguments.as_json()); // refuses two formats, before any work
   part_overrides(arguments);
   if (processes_of_mpi() == 1) return run(arguments, nullptr, console);
   agree_to_begin({.runs = true, .problem = {}});
@@ -363,10 +366,8 @@ void add_run(Commands& commands) {
         command.add("--jobs", arguments.jobs, "run at most N at the same time [as the machine allows]").within(1, 4096);
         command.add("--threads", arguments.threads, "threads of each run [1, more if there are fewer runs than cores]")
             .within(1, 4096);
-        command
-            .add("--format FORMAT", arguments.format, "terminal; json: lines of progress, then the result [terminal]")
-            .one_of({"terminal", "json"});
-        command.add_flag("--json", arguments.json, "short for --format json");
+        add_json_option(command, arguments.result);
+        command.argument("--format").description("terminal; json: lines of progress, then the result [terminal]");
       },
       run_command);
 }

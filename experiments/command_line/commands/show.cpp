@@ -37,7 +37,8 @@ void print_difference(const Config& from, const Config& to, const std::string& h
 /// The run that the argument names, or none if it names a configuration file.
 std::optional<RunFolder> run_meant(const ShowArguments& arguments) {
   std::error_code error;
-  if (std::filesystem::is_regular_file(arguments.config, error) || arguments.config.ends_with(".toml"))
+  if (arguments.config == "-" || std::filesystem::is_regular_file(arguments.config, error) ||
+      arguments.config.ends_with(".toml"))
     return std::nullopt;
   try {
     return find_run(arguments.out, arguments.config);

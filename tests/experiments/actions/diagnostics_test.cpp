@@ -79,6 +79,11 @@ TEST_CASE("Errors of the command line, and errors without a place, are data, too
   CHECK_FALSE(hinted.allowed.has_value());
   CHECK(diagnostic_of("", Severity::note).message.empty());
 
+  const Diagnostic planted =
+      diagnostic_of("command line: attention.score is 'x; did you mean 'dot'?'; it must be one of "
+                    "'dot', 'additive'");
+  CHECK_FALSE(planted.nearest.has_value());
+
   const Diagnostic either = diagnostic_of("a.toml:1:1: [train] has no option 'momentum'; did you mean "
                                           "'train.sgd.momentum' or 'train.muon.momentum'?");
   CHECK(either.nearest == "train.sgd.momentum");

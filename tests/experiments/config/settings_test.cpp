@@ -169,13 +169,15 @@ TEST_CASE("Wrong assignments are refused", "[config]") {
                                         "file: write [[block.override]] there, or set an option of one block, such as "
                                         "block[3].dropout=0.1");
   CHECK(refused("sweep.blok=[]") ==
-        "command line: sweep.blok is no option of a sweep; the command line can set sweep.seeds, sweep.looks, "
+        "command line: sweep.blok is no option of a sweep; its options are sweep.seeds, sweep.looks, "
         "sweep.block, sweep.match, sweep.reference, sweep.within, sweep.tune, sweep.vary, sweep.vary_values, "
         "sweep.vary_fixings");
   CHECK(refused("sweep.match=flopz") == "command line: sweep.match is the text 'flopz'; it must be one of 'none', "
                                         "'parameters', 'flops', 'state'; did you mean 'flops'?");
   CHECK(refused("sweep.block=[{grid={\"model.widht\"=[1]}}]") ==
         "command line: [model] has no option 'widht'; did you mean 'width'?");
+  CHECK_THAT(refused("sweep.block=[{grid={\"model.width\"=[32]}}]\nseeds = 9"), Contains("must be a value"));
+  CHECK_THAT(refused("sweep.seeds=3\nlooks = [2]"), Contains("sweep.seeds is"));
   CHECK(refused("sweep.block=[{") ==
         "command line: sweep.block is '[{'; it must be a value in the syntax of TOML, for example: "
         "sweep.block=[{ grid = { \"model.width\" = [32, 64] } }]");
