@@ -160,12 +160,11 @@ def test_a_program_that_dies_is_an_error_with_the_reason(tmp_path):
             await client.call_tool("run", {**long, "wait_seconds": 2})
             waiting = asyncio.create_task(client.call_tool("run", {**long, "wait_seconds": 60}))
             await asyncio.sleep(1)
-            found = subprocess.run(["pgrep", "-f", f"{tmp_path}|heed run --jobs=1 --json -- -"], capture_output=True, text=True)
-            for process in found.stdout.split():
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    if os.readlink(f"/proc/{process}/cwd") == str(tmp_path) and b" run" in pathlib.Path(
-                            f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" "):
-                        os.kill(int(process), signal.SIGKILL)
+            for process in pathlib.Path("/proc").glob("[0-9]*"):
+                with contextlib.suppress(OSError):
+                    words = (process / "cmdline").read_bytes().split(b"\0")
+                    if os.readlink(process / "cwd") == str(tmp_path) and words[1:2] == [b"run"]:
+                        os.kill(int(process.name), signal.SIGKILL)
             return await waiting
     answer = asyncio.run(call())
     assert answer.is_error and "heed ended by signal 9" in answer.structured_content["diagnostics"][0]["message"]
