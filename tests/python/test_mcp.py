@@ -106,7 +106,16 @@ def test_a_long_sweep_continues_and_is_waited_for_again(tmp_path):
 
 
 def test_at_the_end_a_sweep_saves_a_checkpoint_and_stops(tmp_path):
-    ask(tmp_path, ("run", {"config": CONFIG, "overrides": ["train.steps=1000000"], "jobs": 1, "wait_seconds": 3}))
+    async def until_it_trains():
+        async with session(tmp_path) as client:
+            await client.call_tool("run", {"config": CONFIG, "overrides": ["train.steps=1000000"], "jobs": 1,
+                                           "wait_seconds": 0})
+            for _ in range(600):
+                told = (await client.call_tool("status", {})).structured_content["result"]
+                if told and told["sweeps"] and any(run["step"] > 0 for run in told["sweeps"][0]["running_now"]):
+                    return
+                await asyncio.sleep(0.1)
+    asyncio.run(until_it_trains())
     status = json.loads(subprocess.run([HEED, "status", "--json"], cwd=tmp_path, check=True, capture_output=True,
                                        text=True).stdout)["result"]["sweeps"][0]
     assert status["running"] == 0 and status["interrupted"] == 1, status
@@ -159,12 +168,13 @@ def test_a_program_that_dies_is_an_error_with_the_reason(tmp_path):
             long = {"config": CONFIG, "overrides": ["train.steps=1000000"], "jobs": 1}
             await client.call_tool("run", {**long, "wait_seconds": 2})
             waiting = asyncio.create_task(client.call_tool("run", {**long, "wait_seconds": 60}))
-            await asyncio.sleep(1)
-            for process in pathlib.Path("/proc").glob("[0-9]*"):
-                with contextlib.suppress(OSError):
-                    words = (process / "cmdline").read_bytes().split(b"\0")
-                    if os.readlink(process / "cwd") == str(tmp_path) and words[1:2] == [b"run"]:
-                        os.kill(int(process.name), signal.SIGKILL)
+            while not waiting.done():
+                await asyncio.sleep(0.5)
+                for process in pathlib.Path("/proc").glob("[0-9]*"):
+                    with contextlib.suppress(OSError):
+                        words = (process / "cmdline").read_bytes().split(b"\0")
+                        if os.readlink(process / "cwd") == str(tmp_path) and words[1:2] == [b"run"]:
+                            os.kill(int(process.name), signal.SIGKILL)
             return await waiting
     answer = asyncio.run(call())
     assert answer.is_error and "heed ended by signal 9" in answer.structured_content["diagnostics"][0]["message"]
