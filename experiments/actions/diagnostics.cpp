@@ -15,8 +15,6 @@ namespace {
 
 using Text = std::optional<std::string>;
 
-Text text_or_none(std::string_view text) { return text.empty() ? Text() : Text(text); }
-
 /// Takes "FILE:3:9: ", "FILE: " or "command line: " from the front of a message.
 void take_place(std::string_view& rest, Diagnostic& out) {
   const std::size_t end = rest.find(": ");

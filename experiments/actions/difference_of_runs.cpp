@@ -47,10 +47,6 @@ DiffSide about(const Side& side) {
           .state = std::string(name_of(side.run->state))};
 }
 
-std::optional<std::string> text_or_none(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional(text);
-}
-
 /// The metrics of both runs: first the metrics of `a` in their order, then the metrics that only `b` has.
 std::vector<DiffMetric> metrics_of(const RunEntry& a, const RunEntry& b) {
   std::vector<DiffMetric> out;

@@ -29,6 +29,15 @@
     return std::array<const char*, BOOST_PP_SEQ_SIZE(fields)>{BOOST_PP_SEQ_FOR_EACH_I(HEED_FIELD, 1, fields)}; \
   }
 
+namespace heed {
+
+/// A member that is null in JSON if the text is empty.
+inline std::optional<std::string> text_or_none(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional<std::string>(text);
+}
+
+} // namespace heed
+
 namespace heed::described {
 
 template <class T> struct IsOptional : std::false_type {};

@@ -38,7 +38,6 @@ std::optional<RunOutcome> outcome_of(const RunFolder& run, std::vector<std::stri
 }
 
 std::vector<OptionDifference> differences_of(const std::string& arm, const Config& from, const Config& to) {
-  const auto text_or_none = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
   std::vector<OptionDifference> out;
   for (const Difference& d : difference(from, to))
     out.push_back({.arm = arm, .option = d.key, .from = text_or_none(d.a), .to = text_or_none(d.b)});

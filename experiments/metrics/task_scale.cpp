@@ -4,7 +4,6 @@
 #include "experiments/config/values.hpp"
 #include "experiments/system/text.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -21,14 +20,12 @@ std::vector<double> units_of_scale(const std::string& scale, const std::string& 
   std::vector<double> out;
   for (const std::string& part : parts_of(scale, ',')) {
     const std::size_t first = part.find_first_not_of(' '), last = part.find_last_not_of(' ');
-    const std::string text = first == std::string::npos ? "" : part.substr(first, last + 1 - first);
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size() || !(number > 0) || !std::isfinite(number))
+    const auto number = number_of<double>(first == std::string::npos ? "" : part.substr(first, last + 1 - first));
+    if (!number || !(*number > 0) || !std::isfinite(*number))
       throw Refused(fmt::format("{} is \"{}\"; it must be \"metric\", \"chance to best\", or a number above 0 for each "
                                 "task, such as \"0.2, 1.5, 3\"{}",
                                 given, scale, did_you_mean(scale, {"metric", "chance to best"})));
-    out.push_back(number);
+    out.push_back(*number);
   }
   return out;
 }

@@ -2,10 +2,8 @@
 
 import json
 import os
-import re
 import signal
 import subprocess
-import time
 
 import heed
 import jsonschema
